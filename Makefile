@@ -1,0 +1,51 @@
+# The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
+.PHONY: help run test build setup bench check-all determinism fuzz lint format clean
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 300
+SETUP ?= install
+RELEASE := build/release
+
+help:
+	@echo "make run          install what is missing, build, and show what Sluice does"
+	@echo "make test         install what is missing, build, and run the whole test suite"
+	@echo "make build        build into build/release (sluice)"
+	@echo "make bench        benchmarks of the domain model"
+	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
+	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make lint format  clang-tidy; clang-format in place"
+
+setup:
+	@test "$(SETUP)" = skip || tools/setup.sh build
+
+build: setup
+	@test -f $(RELEASE)/build.ninja || cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+test: build
+	@ctest --test-dir $(RELEASE) --output-on-failure -j $(JOBS)
+
+run: build
+	@tools/welcome.sh
+
+bench: build
+	@$(RELEASE)/bench/bench_domain
+
+determinism: setup
+	@test "$(SETUP)" = skip || tools/setup.sh check
+	@tools/determinism.sh $(JOBS)
+
+fuzz:
+	@test "$(SETUP)" = skip || tools/setup.sh build check
+	@tools/fuzz.sh $(FUZZ_SECONDS) $(JOBS)
+
+lint: build
+	@test "$(SETUP)" = skip || tools/setup.sh check
+	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(RELEASE) --quiet
+
+format:
+	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+clean:
+	@rm -rf build

@@ -1,0 +1,40 @@
+// Application: a deployed workflow with its objective, the one number a user must think about.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/money.h"
+#include "base/time.h"
+#include "domain/function.h"
+#include "domain/workflow.h"
+
+namespace sluice {
+
+struct Objective {
+  Duration latency;                 // of the whole call
+  double percentile = 50;           // in (0, 100)
+  std::optional<Dollars> cost;      // per request, if limited
+  friend bool operator==(const Objective&, const Objective&) = default;
+};
+
+// An output of the application: a name and the stage's output behind it.
+struct OutputBinding {
+  std::string name;
+  Reference from;
+  friend bool operator==(const OutputBinding&, const OutputBinding&) = default;
+};
+
+struct Application {
+  std::string name;
+  std::string tenant = "default";
+  Objective objective;
+  std::vector<Function> functions;     // FunctionId is the position; sorted by name
+  Workflow workflow;
+  std::vector<OutputBinding> outputs;  // empty: all outputs of the exit stages
+  Prices prices;
+  [[nodiscard]] const Function& function(FunctionId id) const { return functions[id.index()]; }
+  friend bool operator==(const Application&, const Application&) = default;
+};
+
+}  // namespace sluice

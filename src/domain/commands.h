@@ -1,0 +1,116 @@
+// What the scheduler wants done, in the imperative. Each command has an id and may be delivered twice.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/money.h"
+#include "base/time.h"
+#include "domain/configuration.h"
+#include "domain/events.h"
+#include "domain/ids.h"
+
+namespace sluice {
+
+struct Accept {
+  RequestId request;
+  Time promised_finish;
+  PicoDollars cost;
+};
+
+enum class RejectReason : std::uint8_t { slo_infeasible, queue_full, quota_exceeded, no_capacity, cost_exceeded };
+// Both numbers go to the caller: what it would need and what there is (milliseconds, requests or pico-dollars).
+struct Reject {
+  RequestId request;
+  RejectReason reason = RejectReason::queue_full;
+  double needed = 0, available = 0;
+  std::optional<Duration> retry_after;
+};
+
+enum class RequestOutcome : std::uint8_t { finished, failed, deadline_exceeded, cancelled };
+struct Reply {
+  RequestId request;
+  RequestOutcome outcome = RequestOutcome::finished;
+  StageId stage;           // failed, deadline_exceeded: where
+  std::string error;
+  std::vector<ObjectId> outputs;
+  PicoDollars cost;
+};
+
+struct LoadInstance {
+  InvokerId invoker;
+  InstanceId instance;
+  ApplicationId application;
+  FunctionId function;
+  Level level = Level::device;
+};
+struct EvictInstance {
+  InvokerId invoker;
+  InstanceId instance;
+  Level level = Level::none;  // what is to be left
+};
+
+enum class Passing : std::uint8_t { device, shm, direct, store };
+struct Input {
+  ObjectId object;
+  InvokerId place;  // none: the store
+  Passing passing = Passing::shm;
+  Bytes bytes;
+};
+struct BatchMember {
+  InvocationId invocation;
+  RequestId request;
+  std::uint32_t item = 0;  // of a foreach
+  std::vector<Input> inputs;
+};
+struct StartBatch {
+  BatchId id;
+  std::uint32_t attempt = 0;
+  InvokerId invoker;
+  InstanceId instance;
+  ApplicationId application;
+  StageId stage;
+  std::vector<BatchMember> members;
+  Configuration configuration;
+  SlicePositions positions;
+  Time earliest, latest;  // the window in which it may start
+  Duration expected;
+};
+struct CancelBatch {
+  InvokerId invoker;
+  BatchId id;
+  std::uint32_t attempt = 0;
+};
+struct SetShare {
+  InvokerId invoker;
+  InstanceId instance;
+  double share = 0;
+};
+struct MoveObject {
+  ObjectId object;
+  InvokerId from, to;
+  Passing passing = Passing::direct;
+};
+struct ReleaseObject {
+  InvokerId invoker;
+  ObjectId object;
+};
+
+using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, SetShare,
+                            MoveObject, ReleaseObject>;
+struct Command {
+  CommandId id;
+  Action action;
+};
+
+// The commands of one decision and the work it took, so that a driver can charge scheduler time without a clock.
+struct Commands {
+  std::vector<Command> list;
+  std::uint64_t searches = 0;    // queue searches: decisions
+  std::uint64_t expansions = 0;  // ESG_1Q and its kin
+  std::uint64_t states = 0;      // Orion's search
+};
+
+}  // namespace sluice

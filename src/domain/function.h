@@ -1,0 +1,57 @@
+// Function: code that runs. It belongs to a tenant; same name and content is the same function, other content is a new
+// version. A function may have one body for every device or one for CPUs and one for GPUs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "domain/profile.h"
+
+namespace sluice {
+
+enum class Runtime { torch, kernel, python, process, emulated };
+enum class DataType { boolean, uint8, uint16, uint32, uint64, int8, int16, int32, int64, fp16, bf16, fp32, fp64, bytes };
+
+// A named tensor; -1 is a dimension of any length.
+struct Port {
+  std::string name;
+  DataType type = DataType::fp32;
+  std::vector<std::int64_t> shape;
+  std::optional<Bytes> bytes;  // size of one, where the shape does not tell
+  friend bool operator==(const Port&, const Port&) = default;
+};
+
+struct Body {
+  Runtime runtime = Runtime::emulated;
+  std::string model;                 // a file: TorchScript, kernel graph or Python source
+  std::vector<std::string> command;  // runtime process: the program and its arguments
+  friend bool operator==(const Body&, const Body&) = default;
+};
+
+struct Function {
+  std::string name;
+  std::optional<Body> cpu, gpu;        // at least one; both equal if one body serves every device
+  std::vector<Port> inputs, outputs;   // empty: not declared, then names are not checked
+  std::optional<Bytes> input_bytes;    // of one invocation
+  std::optional<Bytes> memory;         // resident, per instance
+  ColdStart cold_start;
+  Profile profile;
+  friend bool operator==(const Function&, const Function&) = default;
+};
+
+// The version of a function is a hash of its content (all fields but the name).
+using FunctionVersion = std::uint64_t;
+[[nodiscard]] FunctionVersion version_of(const Function& function);
+
+[[nodiscard]] std::string_view name_of(Runtime runtime);     // "torch"
+[[nodiscard]] std::string_view name_of(DataType type);       // "FP32", as in the Open Inference Protocol
+[[nodiscard]] std::optional<Runtime> runtime_of(std::string_view name);
+[[nodiscard]] std::optional<DataType> data_type_of(std::string_view name);
+[[nodiscard]] std::span<const std::string_view> runtime_names();
+[[nodiscard]] std::span<const std::string_view> data_type_names();
+
+}  // namespace sluice
