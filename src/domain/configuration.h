@@ -15,9 +15,13 @@ class DeviceKind {
  public:
   static constexpr std::size_t kLengthMax = 8;
   constexpr DeviceKind() : DeviceKind("cpu") {}
-  // REQUIRES: 1 to kLengthMax characters (fits()).
+  // REQUIRES: fits(name).
   constexpr explicit DeviceKind(std::string_view name) : name_{} { std::copy(name.begin(), name.end(), name_.begin()); }
-  [[nodiscard]] static constexpr bool fits(std::string_view name) { return !name.empty() && name.size() <= kLengthMax; }
+  // 1 to kLengthMax lower-case letters, digits, '-', '_' and '.'.
+  [[nodiscard]] static constexpr bool fits(std::string_view name) {
+    return !name.empty() && name.size() <= kLengthMax &&
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string_view::npos;
+  }
   [[nodiscard]] static constexpr DeviceKind cpu() { return DeviceKind("cpu"); }
   [[nodiscard]] static constexpr DeviceKind gpu() { return DeviceKind("gpu"); }
   [[nodiscard]] constexpr std::string_view name() const {

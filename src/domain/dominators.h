@@ -1,5 +1,6 @@
-// Dominators and post-dominators of a workflow.
+// Dominators and post-dominators of a workflow: where every path must pass. Used by SLO groups and `sluice check`.
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "domain/graph.h"
@@ -7,12 +8,16 @@
 namespace sluice {
 
 // immediate[v] is the last node that every path from an entry to v passes before v; kNone if only the virtual entry
-// does. One pass in topological order (a DAG needs no iteration): O(edges · log depth) or better.
+// does. One pass in topological order (a DAG needs no iteration): O(edges · log depth).
 struct Dominators {
-  static constexpr Graph::Node kNone = ~Graph::Node{0};
+  static constexpr Graph::Node kNone = Graph::kNone;
   std::vector<Graph::Node> immediate;
-  // REQUIRES: a and v are nodes. A node dominates itself.
-  [[nodiscard]] bool dominates(Graph::Node a, Graph::Node v) const;
+  // Node v is the enter[v]-th of the tree in preorder and its subtree ends before the leave[v]-th.
+  std::vector<std::uint32_t> enter, leave;
+  // O(1). A node dominates itself. REQUIRES: a and v are nodes.
+  [[nodiscard]] bool dominates(Graph::Node a, Graph::Node v) const {
+    return enter[a] <= enter[v] && enter[v] < leave[a];
+  }
 };
 
 [[nodiscard]] Dominators dominators(const Graph& graph);

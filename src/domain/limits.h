@@ -26,6 +26,11 @@ inline constexpr std::int64_t foreach_items_max = 100'000;
 inline constexpr std::int64_t retry_attempts_max = 100;
 inline constexpr Duration duration_max = Duration::s(366.0 * 86'400);
 
+// ASL documents: what an import writes out, so that a small file cannot become a huge workflow.
+inline constexpr std::size_t asl_copies_max = 200'000;     // comparisons of rules and catchers of Parallel states
+inline constexpr std::size_t asl_results_max = 64;         // keys that ResultPath may add to one document
+inline constexpr std::size_t condition_text_max = 1'024;   // bytes of a text or pattern in a condition
+
 // Configurations, profiles, clusters.
 inline constexpr std::int64_t batch_max = 4'096;
 inline constexpr std::int64_t vcpu_max = 4'096;

@@ -104,7 +104,10 @@ struct Workflow {
   friend bool operator==(const Workflow&, const Workflow&) = default;
 };
 
-inline bool operator==(const Foreach&, const Foreach&) = default;
+// Written out: clang 14 crashes on a defaulted comparison of types that contain each other.
+inline bool operator==(const Foreach& a, const Foreach& b) {
+  return a.over == b.over && a.limit == b.limit && a.body == b.body;
+}
 
 // For people: `detect.score < 0.85 and not request.kind == "x"`.
 [[nodiscard]] std::string describe(const Condition& condition, const Workflow& workflow);
