@@ -168,18 +168,20 @@ void Fields::finish() {
   if (!valid_) return;
   for (const Entry& entry : cursor_.node().entries) {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
-    cursor_.error_at(entry.mark, str("unknown field ", quote(entry.key), ".", suggestion(entry.key, known_)));
+    // Past the limit nobody reads the suggestion, and finding it for a hundred thousand fields takes half a minute.
+    const bool shown = cursor_.diagnostics().errors() < limits::errors_reported_max;
+    cursor_.error_at(entry.mark, str("unknown field ", quote(entry.key), ".", shown ? suggestion(entry.key, known_) : ""));
   }
 }
 
-std::vector<NamedCursor> named_entries(const Cursor& cursor) {
+std::vector<NamedCursor> named_entries(const Cursor& cursor, NameRule rule) {
   std::vector<NamedCursor> out;
   if (!cursor.is(Node::Kind::map)) return out;
   std::set<std::string_view> seen;
   for (const Entry& entry : cursor.node().entries) {
     if (!seen.insert(entry.key).second) {
       cursor.error_at(entry.mark, str(quote(entry.key), " appears twice"));
-    } else if (!legal_name(entry.key)) {
+    } else if (!legal_name(entry.key, rule)) {
       cursor.error_at(entry.mark, str(quote(entry.key), " is not a name: letters, digits, '-', '_' and blanks inside, at most ",
                                       limits::name_length_max, " characters"));
     } else {
@@ -198,9 +200,10 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   return out + ".";
 }
 
-bool legal_name(std::string_view name) {
-  const auto inner = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ' ';
+bool legal_name(std::string_view name, NameRule rule) {
+  const std::string_view signs = rule == NameRule::port ? "_- .:/" : "_- ";
+  const auto inner = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || signs.find(c) != signs.npos;
   };
   return !name.empty() && name.size() <= limits::name_length_max && std::all_of(name.begin(), name.end(), inner) &&
          name.front() != ' ' && name.front() != '-' && name.back() != ' ';

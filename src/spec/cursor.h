@@ -67,6 +67,7 @@ class Fields {
   [[nodiscard]] std::optional<Cursor> optional(std::string_view name);
   [[nodiscard]] std::optional<Cursor> required(std::string_view name, std::string_view example);
   void finish();
+  void error(std::string message) const { cursor_.error(std::move(message)); }  // of the mapping as a whole
 
  private:
   Cursor cursor_;
@@ -80,10 +81,14 @@ struct NamedCursor {
   Mark mark;
   Cursor value;
 };
-[[nodiscard]] std::vector<NamedCursor> named_entries(const Cursor& cursor);
+enum class NameRule {
+  plain,  // stages, functions, applications: letters, digits, - and _, blanks inside
+  port,   // inputs and outputs, which models name: also . : and /
+};
+[[nodiscard]] std::vector<NamedCursor> named_entries(const Cursor& cursor, NameRule rule = NameRule::plain);
 
 // " Did you mean 'latency'?" or, with few candidates, " Known: a, b." or nothing.
 [[nodiscard]] std::string suggestion(std::string_view name, std::span<const std::string_view> candidates);
-[[nodiscard]] bool legal_name(std::string_view name);
+[[nodiscard]] bool legal_name(std::string_view name, NameRule rule = NameRule::plain);
 
 }  // namespace sluice::spec

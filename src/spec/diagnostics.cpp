@@ -8,17 +8,14 @@
 namespace sluice::spec {
 
 void Diagnostics::error(std::string file, Mark mark, std::string field, std::string message) {
-  ++errors_;
-  add({Diagnostic::Severity::error, std::move(file), mark, std::move(field), std::move(message)});
+  // A flood costs no memory, and warnings never crowd out errors.
+  if (++errors_ > limits::errors_reported_max) return;
+  list_.push_back({Diagnostic::Severity::error, std::move(file), mark, std::move(field), std::move(message)});
 }
 
 void Diagnostics::warning(std::string file, Mark mark, std::string field, std::string message) {
-  add({Diagnostic::Severity::warning, std::move(file), mark, std::move(field), std::move(message)});
-}
-
-void Diagnostics::add(Diagnostic diagnostic) {
-  // One more than is shown, so that a flood of errors costs no memory and the caller still sees that there are more.
-  if (list_.size() <= limits::errors_reported_max) list_.push_back(std::move(diagnostic));
+  if (++warnings_ > limits::errors_reported_max) return;
+  list_.push_back({Diagnostic::Severity::warning, std::move(file), mark, std::move(field), std::move(message)});
 }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
@@ -31,7 +28,6 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   std::stable_sort(out.begin(), out.end(), [&](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(rank(a), a.mark) < std::pair(rank(b), b.mark);
   });
-  if (out.size() > limits::errors_reported_max) out.resize(limits::errors_reported_max);
   return out;
 }
 

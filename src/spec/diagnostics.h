@@ -23,13 +23,12 @@ class Diagnostics {
   void warning(std::string file, Mark mark, std::string field, std::string message);
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] std::size_t errors() const { return errors_; }  // counted, also past the limit
-  // At most limits::errors_reported_max, sorted by file in order of first mention, then position.
+  // At most limits::errors_reported_max of each severity, sorted by file in order of first mention, then position.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
  private:
-  void add(Diagnostic diagnostic);
   std::vector<Diagnostic> list_;
-  std::size_t errors_ = 0;
+  std::size_t errors_ = 0, warnings_ = 0;
 };
 
 // "app.yaml:3:9: error: slo.latency: …", the way compilers write it, so that editors jump there.

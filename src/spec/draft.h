@@ -62,6 +62,7 @@ struct ApplicationDraft {
   std::string file;
   Application application;  // without functions, workflow and outputs
   std::vector<FunctionDraft> functions;
+  bool functions_complete = true;  // false: some could not be read, so an unknown name is no error of its own
   WorkflowDraft workflow;
   std::vector<std::pair<Name, Name>> outputs;  // name, reference
   std::map<std::string, Mark> marks;

@@ -1,0 +1,165 @@
+#include "spec/load.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "domain/limits.h"
+#include "spec/asl.h"
+#include "spec/json_reader.h"
+#include "spec/pbtxt_reader.h"
+#include "spec/triton.h"
+#include "spec/yaml_documents.h"
+#include "spec/yaml_reader.h"
+
+namespace sluice::spec {
+namespace {
+
+Format format_of(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".json" || extension == ".asl") return Format::asl;
+  if (extension == ".pbtxt") return Format::triton;
+  return Format::yaml;
+}
+
+std::optional<Application> load_yaml_application(const Node& node, const std::string& path, Includes& includes) {
+  auto draft = read_application(Cursor(node, path, "", includes.diagnostics()), includes);
+  if (!draft) return std::nullopt;
+  return build(std::move(*draft), includes.diagnostics());
+}
+
+// Functions listed beside a document of a format that has none of its own.
+std::vector<FunctionDraft> functions_beside(const std::string& path, Includes& includes) {
+  const std::string file = beside(path, "functions.yaml");
+  if (!includes.reader()(file)) return {};
+  return read_function_file(file, path, {}, "functions", includes);
+}
+
+std::optional<Application> load_asl(const std::string& text, const std::string& path, Includes& includes) {
+  Diagnostics& out = includes.diagnostics();
+  const auto node = read_json(text, path, out);
+  if (!node) return std::nullopt;
+  auto asl = read_asl(*node, path, std::filesystem::path(path).stem().string(), out);
+  if (!asl) return std::nullopt;
+  if (asl->function_files.empty()) asl->draft.functions = functions_beside(path, includes);
+  for (const Name& file : asl->function_files) {
+    auto listed = read_function_file(beside(path, file.text), path, file.mark, "Functions", includes);
+    std::move(listed.begin(), listed.end(), std::back_inserter(asl->draft.functions));
+  }
+  if (out.has_errors()) return std::nullopt;
+  return build(std::move(asl->draft), out);
+}
+
+// Steps run functions listed in functions.yaml beside the ensemble, else the models in the folders beside its own.
+std::vector<FunctionDraft> triton_functions(const Node& ensemble, const std::string& path, Includes& includes) {
+  std::vector<FunctionDraft> known = functions_beside(path, includes);
+  for (const std::string& model : triton_models(ensemble)) {
+    const std::string file = beside(path, str("../", model, "/config.pbtxt"));
+    if (!legal_name(model) || !includes.reader()(file)) continue;
+    const auto text = includes.text(file, path, {}, "ensemble_scheduling.step");
+    const auto node = text ? read_pbtxt(*text, file, includes.diagnostics()) : std::nullopt;
+    auto function = node ? read_triton_model(*node, {.file = file, .name = model}, includes.diagnostics()) : std::nullopt;
+    if (function) known.push_back(std::move(*function));
+  }
+  return known;
+}
+
+std::optional<Application> load_triton(const std::string& text, const std::string& path, Includes& includes) {
+  Diagnostics& out = includes.diagnostics();
+  const auto node = read_pbtxt(text, path, out);
+  if (!node) return std::nullopt;
+  const std::vector<FunctionDraft> known = triton_functions(*node, path, includes);
+  const std::string folder = std::filesystem::path(path).parent_path().filename().string();
+  auto ensemble = read_triton(*node, {.file = path, .name = folder, .known = known}, out);
+  if (!ensemble || out.has_errors()) return std::nullopt;
+  return build(std::move(ensemble->draft), out);
+}
+
+std::optional<Document> load_yaml(const std::string& text, const std::string& path, Includes& includes) {
+  Diagnostics& out = includes.diagnostics();
+  const auto node = read_yaml(text, path, out);
+  if (!node) return std::nullopt;
+  const Cursor document(*node, path, "", out);
+  if (!document.is(Node::Kind::map)) return std::nullopt;
+  // What a document is follows from the field that only it has.
+  if (node->find("application") != nullptr || node->find("workflow") != nullptr) return load_yaml_application(*node, path, includes);
+  if (node->find("experiment") != nullptr) return read_experiment(document, includes);
+  if (node->find("functions") != nullptr) {
+    FunctionList list;
+    Fields fields(document);
+    for (FunctionDraft& function : read_functions(*fields.optional("functions"), path, includes)) list.functions.push_back(std::move(function.function));
+    fields.finish();
+    return list;
+  }
+  if (node->find("cluster") != nullptr) {
+    Fields fields(document);
+    auto cluster = read_cluster(*fields.optional("cluster"));
+    fields.finish();
+    return cluster;
+  }
+  out.error(path, node->mark, "", "is no document of Sluice: it has none of the fields `application`, `experiment`, `functions` and `cluster`");
+  return std::nullopt;
+}
+
+std::optional<Document> load_text(const std::string& text, const std::string& path, Format format, Includes& includes) {
+  if (!valid_utf8(text)) {
+    includes.diagnostics().error(path, {}, "", "is not text in UTF-8");
+    return std::nullopt;
+  }
+  switch (format) {
+    case Format::asl: return load_asl(text, path, includes);
+    case Format::triton: return load_triton(text, path, includes);
+    case Format::yaml: break;
+  }
+  return load_yaml(text, path, includes);
+}
+
+}  // namespace
+
+Result<std::string> read_from_disk(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status)) return Error{ErrorCode::not_found, str("there is no file ", path)};
+  if (!std::filesystem::is_regular_file(status)) return Error{ErrorCode::invalid, str(path, " is not a file")};
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return Error{ErrorCode::io, str(path, " cannot be opened; check its permissions")};
+  std::string content(limits::document_bytes_max + 1, '\0');
+  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(stream.gcount()));
+  if (content.size() > limits::document_bytes_max) {
+    return Error{ErrorCode::too_large, str(path, " has ", std::filesystem::file_size(path, ignored), " bytes, at most ", limits::document_bytes_max, " are allowed")};
+  }
+  return content;
+}
+
+std::string_view name_of(Format format) {
+  constexpr std::array<std::string_view, 3> kNames = {"yaml", "asl", "triton"};
+  return kNames[static_cast<std::size_t>(format)];
+}
+
+std::optional<Application> load_application(const std::string& path, const std::string& from, Mark at,
+                                            const std::string& field, Includes& includes) {
+  const auto text = includes.text(path, from, at, field);
+  if (!text) return std::nullopt;
+  auto document = load_text(*text, path, format_of(path), includes);
+  if (!document) return std::nullopt;
+  if (auto* application = std::get_if<Application>(&*document)) return std::move(*application);
+  includes.diagnostics().error(from, at, field, str(path, " is no application"));
+  return std::nullopt;
+}
+
+Loaded load(const std::string& path, const ReadFile& read) {
+  Loaded out{.file = path, .format = format_of(path)};
+  const auto text = read(path);
+  if (!text) {
+    out.diagnostics.error(path, {}, "", text.error().message);
+    return out;
+  }
+  Includes includes(read, out.diagnostics);
+  out.document = load_text(*text, path, out.format, includes);
+  if (out.diagnostics.has_errors()) out.document.reset();
+  return out;
+}
+
+}  // namespace sluice::spec
