@@ -1,0 +1,28 @@
+// Candidate: one configuration a stage may run with, and what it takes. Every search of plan/ starts from these.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/money.h"
+#include "domain/configuration.h"
+
+namespace sluice::plan {
+
+// REQUIRES: ms and cost are finite and not negative.
+struct Candidate {
+  Configuration configuration;
+  double ms = 0;     // execution of the whole batch
+  Dollars cost = 0;  // per invocation
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+static_assert(sizeof(Candidate) == 32);
+
+// One stage's candidates. Searches name a candidate by its position in this list.
+using Candidates = std::vector<Candidate>;
+
+// The largest batch a search may plan with, usually the length of the queue.
+using BatchCap = std::uint32_t;
+inline constexpr BatchCap kNoBatchCap = std::numeric_limits<BatchCap>::max();
+
+}  // namespace sluice::plan

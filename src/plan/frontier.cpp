@@ -1,0 +1,290 @@
+#include "plan/frontier.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "base/check.h"
+
+namespace sluice::plan {
+namespace {
+
+using Point = Frontier::Point;
+
+// Exact products up to this many sums; a merge of as many points takes about a millisecond.
+constexpr std::size_t kExactSumsMax = 1u << 16;
+
+// Merges two lists sorted by ms (cost falling) into `out`, dropping what is dominated.
+void merge_undominated(std::span<const Point> a, std::span<const Point> b, std::vector<Point>& out) {
+  Dollars best = std::numeric_limits<Dollars>::infinity();
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    const bool from_a = j == b.size() || (i < a.size() && std::tie(a[i].ms, a[i].cost) <= std::tie(b[j].ms, b[j].cost));
+    const Point& point = from_a ? a[i++] : b[j++];
+    if (point.cost < best) {
+      best = point.cost;
+      out.push_back(point);
+    }
+  }
+}
+
+// All sums, by merging shifted copies of the longer frontier two by two: n·m points in log(n) passes that shrink as
+// dominated points drop out.
+std::vector<Point> exact_sums(const Frontier& first, const Frontier& rest) {
+  const bool first_is_shorter = first.size() <= rest.size();
+  const Frontier& rows = first_is_shorter ? first : rest;
+  const Frontier& columns = first_is_shorter ? rest : first;
+  std::vector<Point> current, next;
+  std::vector<std::size_t> starts;
+  current.reserve(rows.size() * columns.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    starts.push_back(current.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::size_t left = first_is_shorter ? r : c, right = first_is_shorter ? c : r;
+      current.push_back({first[left].ms + rest[right].ms, first[left].cost + rest[right].cost, static_cast<std::uint32_t>(left),
+                         static_cast<std::uint32_t>(right)});
+    }
+  }
+  starts.push_back(current.size());
+  while (starts.size() > 2) {
+    next.clear();
+    std::vector<std::size_t> next_starts;
+    for (std::size_t k = 0; k + 1 < starts.size(); k += 2) {
+      next_starts.push_back(next.size());
+      const std::span<const Point> a(current.data() + starts[k], current.data() + starts[k + 1]);
+      std::span<const Point> b;
+      if (k + 2 < starts.size()) b = {current.data() + starts[k + 1], current.data() + starts[k + 2]};
+      merge_undominated(a, b, next);
+    }
+    next_starts.push_back(next.size());
+    current.swap(next);
+    starts.swap(next_starts);
+  }
+  // Rounding can make two sums of one row equal in cost, so even a single row is filtered.
+  next.clear();
+  merge_undominated(current, {}, next);
+  return next;
+}
+
+// The cheapest sum within `ms`: one pass over both, the rest's time shrinking as the first's grows.
+Point cheapest_sum(const Frontier& first, const Frontier& rest, double ms) {
+  Point best{.ms = 0, .cost = std::numeric_limits<Dollars>::infinity()};
+  std::size_t j = rest.size();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    while (j > 0 && first[i].ms + rest[j - 1].ms > ms) --j;
+    if (j == 0) break;
+    const Dollars cost = first[i].cost + rest[j - 1].cost;
+    if (cost < best.cost) best = {first[i].ms + rest[j - 1].ms, cost, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j - 1)};
+  }
+  return best;
+}
+
+// Large products: finds points one by one, always inside the widest gap in cost. Between two neighbours the exact
+// frontier lies below the faster and above the cheaper one, so the widest gap left is the error.
+Frontier sampled_sums(const Frontier& first, const Frontier& rest, std::size_t points_max) {
+  struct Interval {
+    Dollars gap;
+    double low_ms, high_ms;  // of the two neighbours
+    Dollars low_cost, high_cost;
+    bool operator<(const Interval& other) const { return std::tie(gap, other.low_ms) < std::tie(other.gap, low_ms); }
+  };
+  std::vector<Point> found;
+  std::priority_queue<Interval> intervals;
+  const Point fastest = cheapest_sum(first, rest, first.fastest_ms() + rest.fastest_ms());
+  const Point cheapest = cheapest_sum(first, rest, std::numeric_limits<double>::infinity());
+  found = {fastest, cheapest};
+  intervals.push({fastest.cost - cheapest.cost, fastest.ms, cheapest.ms, fastest.cost, cheapest.cost});
+  Dollars settled = 0;  // gaps in which nothing more is to be found count no more
+  while (found.size() < points_max && !intervals.empty()) {
+    const Interval widest = intervals.top();
+    intervals.pop();
+    const double middle = widest.low_ms + (widest.high_ms - widest.low_ms) / 2;
+    if (!(middle > widest.low_ms && middle < widest.high_ms)) {
+      settled = std::max(settled, widest.gap);
+      continue;
+    }
+    const Point point = cheapest_sum(first, rest, middle);
+    const auto add = [&](double low_ms, Dollars low_cost, double high_ms, Dollars high_cost) {
+      if (low_cost > high_cost && high_ms > low_ms) intervals.push({low_cost - high_cost, low_ms, high_ms, low_cost, high_cost});
+    };
+    if (point.cost < widest.low_cost && point.ms > widest.low_ms) {
+      found.push_back(point);
+      add(widest.low_ms, widest.low_cost, point.ms, point.cost);
+    }
+    // Nothing cheaper than `point` up to the middle: the rest of the gap lies beyond it.
+    add(middle, std::min(point.cost, widest.low_cost), widest.high_ms, widest.high_cost);
+  }
+  const Dollars left = intervals.empty() ? settled : std::max(settled, intervals.top().gap);
+  return Frontier(undominated(std::move(found)), left);
+}
+
+// Σ of the `needed` smallest surcharges (cost within `ms` above the child's cheapest) plus every child's cheapest;
+// infinity if fewer than `needed` children can finish within `ms`. `scratch` holds the surcharges.
+Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms, std::vector<Dollars>& scratch) {
+  scratch.clear();
+  Dollars total = 0;
+  for (const Frontier* child : children) {
+    total += child->cheapest();
+    const std::size_t point = child->within(ms);
+    if (point != Frontier::kNone) scratch.push_back((*child)[point].cost - child->cheapest());
+  }
+  if (scratch.size() < needed) return std::numeric_limits<Dollars>::infinity();
+  std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(needed - 1), scratch.end());
+  for (std::size_t i = 0; i < needed; ++i) total += scratch[i];
+  return total;
+}
+
+// All children must finish: a sweep over all latencies, lowering one child's cost at a time.
+std::vector<Point> parallel_all(std::span<const Frontier* const> children) {
+  struct Step {
+    double ms;
+    std::uint32_t child, point;
+    bool operator<(const Step& other) const { return std::tie(ms, child, point) < std::tie(other.ms, other.child, other.point); }
+  };
+  std::vector<Step> steps;
+  for (std::size_t c = 0; c < children.size(); ++c) {
+    for (std::size_t p = 0; p < children[c]->size(); ++p) steps.push_back({(*children[c])[p].ms, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(p)});
+  }
+  std::sort(steps.begin(), steps.end());
+  std::vector<Dollars> current(children.size(), 0);
+  std::size_t missing = children.size();
+  std::vector<Point> out;
+  Dollars total = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Dollars cost = (*children[steps[i].child])[steps[i].point].cost;
+    if (steps[i].point == 0) --missing;
+    total += cost - current[steps[i].child];
+    current[steps[i].child] = cost;
+    if (missing > 0 || (i + 1 < steps.size() && steps[i + 1].ms == steps[i].ms)) continue;
+    // Summed afresh in one order, so that rounding does not pile up over the sweep and the result repeats.
+    if (out.size() % 64 == 0) {
+      total = 0;
+      for (const Dollars c : current) total += c;
+    }
+    if (out.empty() || total < out.back().cost) out.push_back({.ms = steps[i].ms, .cost = total});
+  }
+  return out;
+}
+
+std::vector<double> all_latencies(std::span<const Frontier* const> children) {
+  std::vector<double> out;
+  for (const Frontier* child : children) {
+    for (const Point& point : child->points()) out.push_back(point.ms);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// `needed` of them must finish: evaluated at the latencies of the children, at a bounded number of them if there are
+// very many; skipped ones widen the gap.
+Frontier parallel_some(std::span<const Frontier* const> children, std::size_t needed) {
+  constexpr std::size_t kEvaluationsMax = 4'000'000;
+  const std::vector<double> latencies = all_latencies(children);
+  const std::size_t stride = 1 + latencies.size() * children.size() / kEvaluationsMax;
+  std::vector<Point> out;
+  std::vector<Dollars> scratch;
+  Dollars gap = 0;
+  for (std::size_t i = 0; i < latencies.size(); ++i) {
+    const bool last = i + 1 == latencies.size();
+    if (i % stride != 0 && !last && !out.empty()) continue;  // until the first feasible one, none is skipped
+    const Dollars cost = parallel_cost(children, needed, latencies[i], scratch);
+    if (cost == std::numeric_limits<Dollars>::infinity() || (!out.empty() && cost >= out.back().cost)) continue;
+    if (stride > 1 && !out.empty()) gap = std::max(gap, out.back().cost - cost);
+    out.push_back({.ms = latencies[i], .cost = cost});
+  }
+  return Frontier(std::move(out), gap);
+}
+
+}  // namespace
+
+std::vector<Point> undominated(std::vector<Point> points) {
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return std::tie(a.ms, a.cost, a.left, a.right) < std::tie(b.ms, b.cost, b.left, b.right);
+  });
+  std::vector<Point> out;
+  merge_undominated(points, {}, out);
+  return out;
+}
+
+Frontier stage_frontier(std::span<const Candidate> candidates, BatchCap cap, const StageScale& scale, double wait_ms) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].configuration.batch > cap) continue;
+    const StageTerms terms = scale.of(candidates[i].ms, candidates[i].cost);
+    points.push_back({.ms = terms.ms + wait_ms, .cost = terms.cost, .left = static_cast<std::uint32_t>(i)});
+  }
+  return Frontier(undominated(std::move(points)));
+}
+
+Frontier nothing_to_do() { return Frontier({Point{}}); }
+
+Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max) {
+  CHECK(points_max >= 2);
+  if (first.empty() || rest.empty()) return {};
+  const Dollars inherited = first.gap() + rest.gap();
+  const bool exact = first.size() * rest.size() <= kExactSumsMax;
+  Frontier sums = exact ? thinned(Frontier(exact_sums(first, rest)), points_max) : sampled_sums(first, rest, points_max);
+  return Frontier({sums.points().begin(), sums.points().end()}, sums.gap() + inherited);
+}
+
+Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max) {
+  CHECK(needed >= 1 && needed <= children.size());
+  Dollars inherited = 0;
+  std::size_t possible = 0;
+  for (const Frontier* child : children) {
+    inherited += child->gap();
+    possible += child->empty() ? 0 : 1;
+  }
+  if (possible < children.size()) return {};  // a branch nobody can run: it is paid for, so there is no plan
+  Frontier made = needed == children.size() ? Frontier(parallel_all(children)) : parallel_some(children, needed);
+  made = thinned(std::move(made), points_max);
+  return Frontier({made.points().begin(), made.points().end()}, made.gap() + inherited);
+}
+
+void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms, std::span<std::size_t> chosen) {
+  std::vector<std::pair<Dollars, std::size_t>> surcharges;  // of children that can finish in time
+  for (std::size_t c = 0; c < children.size(); ++c) {
+    const std::size_t point = children[c]->within(ms);
+    chosen[c] = children[c]->size() - 1;  // not waited for: as cheap as possible
+    if (point != Frontier::kNone) surcharges.emplace_back((*children[c])[point].cost - children[c]->cheapest(), c);
+  }
+  CHECK(surcharges.size() >= needed);
+  std::sort(surcharges.begin(), surcharges.end());
+  for (std::size_t i = 0; i < needed; ++i) chosen[surcharges[i].second] = children[surcharges[i].second]->within(ms);
+}
+
+Frontier thinned(Frontier frontier, std::size_t points_max) {
+  if (frontier.size() <= points_max) return frontier;
+  const std::span<const Point> points = frontier.points();
+  // Keeping a point whenever the cost has fallen by more than `step` since the last kept one leaves gaps ≤ step.
+  const auto keep = [&](Dollars step, std::vector<Point>* out) {
+    std::size_t kept = 1;
+    Dollars last = points.front().cost;
+    if (out != nullptr) out->push_back(points.front());
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (last - points[i].cost <= step && i + 1 < points.size()) continue;
+      ++kept;
+      last = points[i].cost;
+      if (out != nullptr) out->push_back(points[i]);
+    }
+    return kept;
+  };
+  Dollars low = 0, high = points.front().cost - points.back().cost;
+  for (int i = 0; i < 40; ++i) {
+    const Dollars middle = low + (high - low) / 2;
+    (keep(middle, nullptr) <= points_max ? high : low) = middle;
+  }
+  std::vector<Point> out;
+  keep(high, &out);
+  // The real gap: the largest fall in cost from a kept point to the last one dropped behind it.
+  Dollars gap = 0;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (next < out.size() && points[i] == out[next]) ++next;
+    else gap = std::max(gap, out[next - 1].cost - points[i].cost);
+  }
+  return Frontier(std::move(out), frontier.gap() + gap);
+}
+
+}  // namespace sluice::plan

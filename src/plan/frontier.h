@@ -1,0 +1,76 @@
+// Frontier: for a part of a workflow, the plans nobody dominates, as points (latency, cost per request). Series adds
+// points, parallel takes the later and pays for both; folding a series-parallel tree gives the exact trade-off of the
+// whole. Used by frontier_planner.h. After thinning every cost is at most gap() above the exact one for any budget.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "plan/candidate.h"
+#include "plan/evaluate.h"
+
+namespace sluice::plan {
+
+class Frontier {
+ public:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  // Where a point comes from: of a leaf `left` is the candidate; of a series the points of the first part and the rest.
+  struct Point {
+    double ms = 0;
+    Dollars cost = 0;
+    std::uint32_t left = 0, right = 0;
+    friend bool operator==(const Point&, const Point&) = default;
+  };
+
+  Frontier() = default;
+  // REQUIRES: ms strictly ascending, cost strictly descending.
+  explicit Frontier(std::vector<Point> points, Dollars gap = 0) : points_(std::move(points)), gap_(gap) {}
+
+  [[nodiscard]] bool empty() const { return points_.empty(); }  // no plan at all
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  [[nodiscard]] const Point& operator[](std::size_t i) const { return points_[i]; }
+  [[nodiscard]] std::span<const Point> points() const { return points_; }
+  [[nodiscard]] double fastest_ms() const { return points_.front().ms; }
+  [[nodiscard]] Dollars cheapest() const { return points_.back().cost; }
+  [[nodiscard]] Dollars gap() const { return gap_; }
+
+  // The cheapest point within `ms`, kNone if none is: a binary search without branches to mispredict.
+  [[nodiscard]] std::size_t within(double ms) const {
+    std::size_t first = 0, count = points_.size();  // points before `first` are within
+    while (count > 0) {
+      const std::size_t half = count / 2;
+      const bool inside = points_[first + half].ms <= ms;
+      first = inside ? first + half + 1 : first;
+      count = inside ? count - half - 1 : half;
+    }
+    return first == 0 ? kNone : first - 1;
+  }
+
+  friend bool operator==(const Frontier&, const Frontier&) = default;
+
+ private:
+  std::vector<Point> points_;
+  Dollars gap_ = 0;
+};
+
+// One stage: its candidates with batch ≤ cap, scaled; `wait_ms` is spent before it starts.
+[[nodiscard]] Frontier stage_frontier(std::span<const Candidate> candidates, BatchCap cap, const StageScale& scale = {},
+                                      double wait_ms = 0);
+// Nothing to do: no time, no cost.
+[[nodiscard]] Frontier nothing_to_do();
+// One after the other. Exact while the product of the sizes is small; beyond, at most `points_max` points are found by
+// always splitting the widest gap, and gap() tells what that may cost.
+[[nodiscard]] Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max);
+// At the same time; the region ends when `needed` children have finished, and all are paid for.
+[[nodiscard]] Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max);
+// What parallel() chooses for each child when the region has `ms`: a point of each. REQUIRES: feasible.
+void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms, std::span<std::size_t> chosen);
+// At most `points_max` points, the fastest and the cheapest among them, with the least largest gap.
+[[nodiscard]] Frontier thinned(Frontier frontier, std::size_t points_max);
+// Sorts by ms and drops what is dominated; of equals the first by (left, right) stays.
+[[nodiscard]] std::vector<Frontier::Point> undominated(std::vector<Frontier::Point> points);
+
+}  // namespace sluice::plan

@@ -1,0 +1,52 @@
+// WorkflowModel: an application as planners see it. A tree of stages, each with its candidates (time and cost by
+// configuration) and the factors of conditions and fan-out; the bodies of `foreach` are part of the tree.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/application.h"
+#include "domain/series_parallel.h"
+#include "plan/candidate.h"
+#include "plan/evaluate.h"
+#include "profile/function_profile.h"
+
+namespace sluice::plan {
+
+struct ModelStage {
+  std::string name;      // "each object/crop" inside a foreach
+  FunctionId function;   // none: a stage that runs nothing
+  Candidates candidates;
+  std::vector<double> sd_ms;  // of each candidate
+  StageScale scale;      // conditions and fan-out
+  double wait_ms = 0;
+};
+
+struct WorkflowModel {
+  SeriesParallelTree tree;         // stages of the tree are positions in `stages`
+  std::vector<ModelStage> stages;  // stages in error handlers are left out
+  [[nodiscard]] std::size_t find(std::string_view name) const;  // stages.size() if there is none
+  // Every batch some candidate has, ascending: between two of them a batch cap makes no difference.
+  [[nodiscard]] std::vector<BatchCap> batch_caps() const;
+};
+
+// What is not in the application: how often conditions hold, how many items a fan-out has. Learned at run time.
+struct ModelAssumptions {
+  std::map<std::string, double> shares;        // stage → share of requests that take it; absent: equal alternatives
+  std::map<std::string, std::uint32_t> items;  // foreach stage → items; absent: `items_default`
+  std::uint32_t items_default = 4;
+  bool busy = false;                           // times with busy neighbours
+};
+
+// An error if a stage has no candidate left, with the stage and what its `configurations` ask for.
+// `profiles` by FunctionId of the application.
+[[nodiscard]] Result<WorkflowModel> make_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
+                                               const ModelAssumptions& assumptions = {});
+// The profiles of all functions, or the first error, which names the function.
+[[nodiscard]] Result<std::vector<profile::FunctionProfile>> make_profiles(const Application& application);
+
+}  // namespace sluice::plan
