@@ -1,0 +1,86 @@
+#include "cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "base/time.h"
+#include "cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+void add_check(CLI::App& app, int& status) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "Validate documents: what they say, or all their errors");
+  command->add_option("FILE", options->files, "Applications, experiments, clusters, function lists; YAML, ASL (.json), Triton (.pbtxt)")->required();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = check(*options); });
+}
+
+// "420ms" into milliseconds; the text CLI11 shows if it is none.
+std::string read_duration(const std::string& text, double& ms) {
+  const auto duration = parse_duration(text);
+  if (!duration || *duration < Duration{}) return "'" + text + "' is not a duration; write 420ms or 1.5s";
+  ms = duration->to_ms();
+  return "";
+}
+
+void add_plan(CLI::App& app, int& status) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand("plan", "The configuration of every stage, the alternatives, and why");
+  command->add_option("FILE", options->file, "An application")->required();
+  command->add_option_function<std::string>("--slo", [options](const std::string& text) {
+    double ms = 0;
+    if (const std::string problem = read_duration(text, ms); !problem.empty()) throw CLI::ValidationError("--slo", problem);  // tidy: allow(throw) how CLI11 is told
+    options->slo_ms = ms;
+  }, "Objective of the whole call, e.g. 526ms (default: the application's)");
+  command->add_option_function<std::string>("--elapsed", [options](const std::string& text) {
+    if (const std::string problem = read_duration(text, options->elapsed_ms); !problem.empty()) throw CLI::ValidationError("--elapsed", problem);  // tidy: allow(throw) how CLI11 is told
+  }, "Time already spent, e.g. 120ms");
+  command->add_option("--queue", options->queue, "Invocations that wait: the largest batch (default 1)")->check(CLI::Range(1, 1'000'000));
+  command->add_option("--from", options->from, "Plan from this stage on (default: the first)");
+  command->add_option("--planner", options->planner, "frontier, esg-1q, label or brute-force")->check(CLI::IsMember({"frontier", "esg-1q", "label", "brute-force"}));
+  command->add_option("--top", options->top, "Alternatives to show (default 5)")->check(CLI::Range(0, 1000));
+  command->add_option("--percentile", options->percentile, "Percentile to meet (default: the application's)")->check(CLI::Range(0.001, 99.999));
+  command->add_option("--repeat", options->repeat, "Searches to time; search_us is their median (default 1)")->check(CLI::Range(1, 1'000'000));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = plan_command(*options); });
+}
+
+void add_completion(CLI::App& app, int& status) {
+  auto shell = std::make_shared<std::string>("bash");
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script: source <(sluice completion bash)");
+  command->add_option("SHELL", *shell, "bash");
+  command->callback([shell, &status] { status = completion(*shell); });
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  int status = 0;
+  CLI::App app{"Sluice serves multi-stage DNN workflows: deploy a workflow with one number, the latency of the whole call."};
+  app.name("sluice");
+  app.set_version_flag("--version", "sluice " SLUICE_VERSION);
+  app.require_subcommand(1);
+  app.footer("Try: sluice check examples/esg/image_classification.yaml\nEvery reading command takes --json.");
+  add_check(app, status);
+  add_plan(app, status);
+  add_completion(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    std::fprintf(stderr, "error: %s\nTry: sluice --help\n", e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return 2;
+  }
+  return status;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,35 @@
+// The sub-commands of `sluice`; each returns the exit status. Parsing of the command line is in cli.cpp only.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+// Validates documents: 0 if all are right, 1 if one is not.
+int check(const CheckOptions& options);
+
+struct PlanOptions {
+  std::string file;
+  std::optional<double> slo_ms;      // absent: the application's
+  std::uint32_t queue = 1;           // invocations that wait
+  double elapsed_ms = 0;
+  std::string from;                  // a stage; empty: the first
+  std::string planner = "frontier";  // or esg-1q, label, brute-force
+  std::size_t top = 5;               // alternatives
+  std::optional<double> percentile;  // absent: the application's
+  int repeat = 1;                    // searches timed
+  bool json = false;
+};
+// The plan of an application, its alternatives, and why. 0 also if no plan meets the objective.
+int plan_command(const PlanOptions& options);
+
+// Prints the completion script of a shell ("bash").
+int completion(const std::string& shell);
+
+}  // namespace sluice::cli

@@ -1,0 +1,40 @@
+// `sluice completion bash`.
+#include <cstdio>
+
+#include "cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* kBash = R"(# bash completion of sluice; use: source <(sluice completion bash)
+_sluice() {
+  local current="${COMP_WORDS[COMP_CWORD]}"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "check plan completion --help --version" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
+    COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
+  elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --planner ]; then
+    COMPREPLY=($(compgen -W "frontier esg-1q label brute-force" -- "$current"))
+  elif [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "--json --help" -- "$current"))
+  elif [ "${COMP_WORDS[1]}" = completion ]; then
+    COMPREPLY=($(compgen -W "bash" -- "$current"))
+  else
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -o filenames -F _sluice sluice
+)";
+
+}  // namespace
+
+int completion(const std::string& shell) {
+  if (shell != "bash") {
+    std::fprintf(stderr, "error: no completion for '%s'; there is one for bash\n", shell.c_str());
+    return 2;
+  }
+  std::fputs(kBash, stdout);
+  return 0;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,95 @@
+"""The tables of tidy.py: who may include whom, which words are forbidden where, and the limits on sizes.
+
+The folders and their arrows are those of ARCHITECTURE.md; change both together.
+"""
+import re
+
+# Folder of src/ → the folders it may include, besides all that those may include.
+ARROWS = {folder: arrows.split() for folder, arrows in {
+    "base": "",
+    "domain": "base",
+    "spec": "domain",
+    "profile": "domain",
+    "plan": "profile",
+    "policy": "plan",
+    "core": "policy",
+    "record": "core",
+    "workload": "domain",
+    "sim": "record workload",
+    "reproduce": "sim spec",
+    # What decides is above, what acts is below.
+    "data": "domain",
+    "engine": "data",
+    "wire": "data",
+    "bus": "wire",
+    "invoker": "bus engine",
+    "store": "data",
+    "live": "record bus store",
+    "gateway": "live spec",
+    "cli": "gateway invoker reproduce",
+    "worker": "engine wire",  # stands for apps/sluice_worker*
+}.items()}
+FOLDERS = set(ARROWS) - {"worker"}
+DECIDES = set("base domain spec profile plan policy core record workload sim reproduce".split())
+PORTABLE = set("base domain data engine wire worker".split())  # built where there is only the standard library
+ORDERED = set("profile plan policy core sim".split())  # a decision must not depend on the order of a hash table
+CODE = ("src", "apps", "tests", "bench")
+
+STANDARD = set("""
+    algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits
+    clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint
+    cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream
+    functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory
+    memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator
+    semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string string_view
+    syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray
+    variant vector version""".split())
+# System headers that data, engine, wire and the worker may use; other folders below the line may use any.
+SYSTEM = re.compile(r"(sys|linux|net|netinet|arpa)/|"
+                    r"(unistd|fcntl|dlfcn|sched|signal|poll|spawn|dirent|pthread|pwd|grp|ifaddrs|syscall)\.h$")
+# Libraries that are slow to compile or belong to one task → where they may be included.
+LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
+    (r"yaml-cpp/", {"spec"}),
+    (r"nlohmann/", {"cli", "gateway", "store", "sim", "reproduce"}),
+    (r"CLI/|CLI11", {"cli"}),
+    (r"boost/", {"gateway", "live", "bus", "invoker"}),
+    (r"(eigen3/)?(unsupported/)?Eigen/", {"policy"}),
+    (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),
+    (r"fmt/", FOLDERS - PORTABLE),
+]]
+
+CALL = r"(?<![\w.>:])(?:std::|::)?"  # before the name of a C function: no member, no function of another namespace
+# Rule, pattern, folders of src/ where it is forbidden, what would help.
+WORDS = [(rule, re.compile(pattern, re.X), folders, advice) for rule, pattern, folders, advice in [
+    ("clock", rf"\b(?:chrono|clock_gettime|gettimeofday)\b | <ctime>"
+              rf"| {CALL}time\s*\(\s*(?:nullptr|NULL|0|&\s*\w+)\s*\)",
+     DECIDES, "take the instant as an argument (base/time.h)"),
+    ("sleep", rf"\bsleep_(?:for|until)\b | \b(?:usleep|nanosleep|clock_nanosleep)\b | {CALL}sleep\s*\(",
+     DECIDES, "return the instant to be woken at; the driver waits"),
+    ("thread", r"""\bstd::(?:j?thread | (?:\w+_)?mutex | atomic\w* | condition_variable\w* | async | future | promise
+                   | \w+_lock | lock_guard | latch | barrier | \w+_semaphore)\b | \bpthread_ | \bthread_local\b
+                   | <(?:thread | (?:shared_)?mutex | atomic | condition_variable | future | latch | barrier
+                   | semaphore | stop_token)>""",
+     DECIDES, "take an executor as an argument; threads and locks live below the line"),
+    ("random", rf"\bstd::random_device\b | <random> | {CALL}s?rand\s*\(",
+     DECIDES, "take an Rng as an argument (base/rng.h)"),
+    ("environment", r"\b(?:secure_)?getenv\b",
+     DECIDES, "take the value as an argument; cli/ reads the environment"),
+    ("output", rf"\bstd::w?(?:cout|cerr|clog)\b | {CALL}(?:v?printf|puts|putchar)\s*\( | \bfmt::print\s*\(",
+     FOLDERS - {"cli"}, "return the text; cli/ prints it"),
+    ("output", rf"{CALL}(?:v?fprintf|fputs)\s*\(",
+     DECIDES, "return the text; for a bug use CHECK (base/check.h)"),
+    ("throw", r"\bthrow\b",
+     FOLDERS, "return a Result; for a bug use CHECK"),
+]]
+EXEMPT = {("output", "src/base/check.cpp")}  # prints what is needed to find a bug, then aborts
+
+UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
+ABSOLUTE = re.compile(r"(?<![\w.~})*-])/(?:work|root|home)/")
+VAGUE_FOLDERS = {"util", "misc", "common", "internal"}
+ALLOWANCE = re.compile(r"tidy: allow\(([\w-]+)\)[ \t]*(.*)")
+OWN = {f"tools/{name}.py" for name in ("tidy", "tidy_rules", "tidy_test")}  # hold patterns and planted faults
+
+SOURCE_LINES_MAX = 500
+HEADER_LINES_MAX = 200
+FUNCTION_LINES_MAX = 70
