@@ -78,7 +78,7 @@ class Flow {
   void check_wiring(const State& task, const Arrival& in, const std::string& field) {
     if (task.draft.marks.contains("inputs") || in.handed.kind == Value::Kind::unknown) return;
     const Document& document = *in.document;
-    if (document.keys.empty() && document.root == in.handed) return;
+    if (document.root == in.handed) return;  // then ResultPath added nothing since
     const std::string parts = document.keys.empty() ? "" : " with what ResultPath added";
     import_.error(task.draft.name.mark, field,
                   str("its input is the document of ", describe(document.root), parts,

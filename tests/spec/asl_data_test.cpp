@@ -80,7 +80,8 @@ TEST(AslData, FindsTheBranchOfAParallelByItsPosition) {
 TEST(AslData, GivesTheParametersOfAParallelToItsBranches) {
   EXPECT_EQ(
       stages(machine("P", R"("P": {"Type": "Parallel", "End": true, "Parameters": {"i.$": "$.image"}, "Branches": [
-      {"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "fn:a", "Parameters": {"x.$": "$.i"}, "End": true}}}]})")),
+      {"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "fn:a", "Parameters": {"x.$": "$.i"},
+          "End": true}}}]})")),
       "P: pass; inputs i=request.image\nA: run a; after P; inputs x=P.i");
 }
 
@@ -100,6 +101,34 @@ TEST(AslData, RefusesWhatDiffersBetweenTheWays) {
   EXPECT_EQ(inputs(states, R"({"x.$": "$.image"})"), "x=request.image");
   EXPECT_TRUE(says(inputs(states, R"({"x.$": "$.a.y"})"),
                    "'$.a.y': is not the same on all ways: after 'A' and after 'B' the document differs"));
+}
+
+TEST(AslData, RefusesAKeyThatTwoWaysSetDifferently) {
+  const std::string states = R"(
+      "S": {"Type": "Choice", "Default": "B", "Choices": [{"Variable": "$.n", "NumericEquals": 1, "Next": "A"}]}, )" +
+                             task("A", R"("ResultPath": "$.r", "Next": "Use")") +
+                             task("B", R"("ResultPath": "$.r", "Next": "Use")");
+  EXPECT_TRUE(says(inputs(states, R"({"x.$": "$.r.y"})"), "'$.r.y': is not the same on all ways"));
+}
+
+TEST(AslData, LetsATaskWithoutParametersJoinTwoWays) {
+  EXPECT_EQ(stages(machine("S", R"(
+      "S": {"Type": "Choice", "Default": "B", "Choices": [{"Variable": "$.n", "NumericEquals": 1, "Next": "A"}]}, )" +
+                                    task("A", R"("Next": "J")") + task("B", R"("Next": "J")") +
+                                    R"("J": {"Type": "Task", "Resource": "fn:j", "End": true})")),
+            "S: pass\nA: run f; after S; when request.n == 1\nB: run f; after S; when otherwise\nJ: run j; after A, B");
+}
+
+TEST(AslData, GivesUpADocumentWithTooManyDifferences) {
+  std::string states, choices;
+  for (int i = 0; i <= 64; ++i) {
+    states += task(str("T", i), str(R"("ResultPath": "$.k)", i, R"(", "Next": "Use")"));
+    choices += str(i == 0 ? "" : ",", R"({"Variable": "$.n", "NumericEquals": )", i, R"(, "Next": "T)", i, "\"}");
+  }
+  states = str(R"("S": {"Type": "Choice", "Choices": [)", choices, "]}, ", states);
+  for (const char* path : {"$.image", "$.k0", "$.k64"}) {
+    EXPECT_TRUE(says(inputs(states, str(R"({"x.$": ")", path, "\"}")), "is not the same on all ways")) << path;
+  }
 }
 
 TEST(AslData, RefusesTheWholeDocumentThatDiffersBetweenTheWays) {
@@ -159,6 +188,12 @@ TEST(AslData, RefusesPathsBeyondPlainReferences) {
     EXPECT_TRUE(says(got, "paths beyond plain references are not supported")) << path << ": " << got;
     EXPECT_TRUE(says(got, "States.Use.Parameters.x")) << got;
   }
+}
+
+TEST(AslData, SaysWhichKindOfPathIsMissing) {
+  EXPECT_TRUE(says(inputs(task("S", R"("Next": "Use")"), R"({"x.$": "$$.Execution.Id"})"), "reads the context object"));
+  EXPECT_TRUE(
+      says(inputs(task("S", R"("Next": "Use")"), R"x({"x.$": "States.UUID()"})x"), "calls an intrinsic function"));
 }
 
 TEST(AslData, RefusesAnEmptyPath) {

@@ -1,5 +1,7 @@
 // What the import refuses: each feature by its name, broken rules of the language, and hostile documents.
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "domain/limits.h"
 #include "spec/asl_fixture.h"
@@ -27,6 +29,14 @@ std::string errors_of(const std::string& fields) {
 struct Case {
   const char *fields, *expected;
 };
+
+void expect_one_error_each(std::span<const Case> cases) {
+  for (const Case& c : cases) {
+    const std::string got = errors_of(c.fields);
+    EXPECT_TRUE(says(got, c.expected)) << c.fields << "\n" << got;
+    EXPECT_EQ(std::count(got.begin(), got.end(), '\n'), 1) << got;
+  }
+}
 
 TEST(AslRefused, RefusesFieldsByName) {
   const auto refuses = [](const std::string& type, const std::string& field, const std::string& value) {
@@ -96,25 +106,25 @@ TEST(AslRefused, RefusesValuesThatSluiceDoesNotHave) {
       Case{R"("Type": "Task", "Resource": "arn:aws:lambda:x:1:function:f:PROD", "Next": "B")",
            "versions and aliases are not supported"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"]}, {"ErrorEquals": ["Y"]}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"]},
+              {"ErrorEquals": ["Y"]}])",
           "States.A.Retry[1]: several retriers are not supported"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"], "JitterStrategy": "FULL"}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"],
+              "JitterStrategy": "FULL"}])",
           "States.A.Retry[0].JitterStrategy: 'FULL' is not supported"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["X"], "ResultPath": "$.e", "Next": "B"}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["X"], "ResultPath": "$.e",
+              "Next": "B"}])",
           "States.A.Catch[0].ResultPath: in a Catch only \"$.error\" and null are supported"},
       Case{R"("Type": "Choice", "Choices": [{"Variable": "$.x", "StringMatches": "a\\*", "Next": "B"}])",
            "States.A.Choices[0].StringMatches: escapes in patterns are not supported"},
       Case{
-          R"("Type": "Map", "Next": "B", "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED"}, "StartAt": "C", "States": {"C": {"Type": "Succeed"}}})",
+          R"("Type": "Map", "Next": "B", "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED"},
+              "StartAt": "C", "States": {"C": {"Type": "Succeed"}}})",
           "States.A.ItemProcessor.ProcessorConfig.Mode: 'DISTRIBUTED' is not supported"},
   };
-  for (const Case& c : cases) {
-    const std::string got = errors_of(c.fields);
-    EXPECT_TRUE(says(got, c.expected)) << c.fields << "\n" << got;
-    EXPECT_EQ(std::count(got.begin(), got.end(), '\n'), 1) << got;
-  }
+  expect_one_error_each(cases);
 }
 
 TEST(AslRefused, ChecksTheRulesOfTheLanguage) {
@@ -140,6 +150,12 @@ TEST(AslRefused, ChecksTheRulesOfTheLanguage) {
       Case{R"("Type": "Wait", "Seconds": 1.5, "Next": "B")", "States.A.Seconds: '1.5' is not a whole number"},
       Case{R"("Type": "Wait", "Seconds": 99999999, "Next": "B")",
            "States.A.Seconds: is 99999999, must be from 0 to 31622400"},
+  };
+  expect_one_error_each(cases);
+}
+
+TEST(AslRefused, ChecksTheRulesOfChoices) {
+  const std::array cases = {
       Case{R"("Type": "Choice", "Choices": [], "Default": "B")", "States.A.Choices: is empty"},
       Case{R"("Type": "Choice", "Default": "B")", "States.A: the field 'Choices' is missing"},
       Case{R"("Type": "Choice", "Choices": [{"Variable": "$.x", "IsPresent": true}], "Default": "B")",
@@ -159,25 +175,41 @@ TEST(AslRefused, ChecksTheRulesOfTheLanguage) {
       Case{R"("Type": "Choice", "Choices": [{"Variable": "$.x", "StringEquals": 1, "Next": "B"}])",
            "States.A.Choices[0].StringEquals: expected text in quotes, got 1"},
       Case{
-          R"("Type": "Choice", "Choices": [{"Variable": "$.x", "NumericGreaterThen": 1, "IsPresent": true, "Next": "B"}])",
+          R"("Type": "Choice", "Choices": [{"Variable": "$.x", "NumericGreaterThen": 1, "IsPresent": true,
+              "Next": "B"}])",
           "Did you mean 'NumericGreaterThan'?"},
+  };
+  expect_one_error_each(cases);
+}
+
+TEST(AslRefused, ChecksTheRulesOfParallelAndMap) {
+  const std::array cases = {
       Case{R"("Type": "Parallel", "Branches": [], "Next": "B")", "States.A.Branches: is empty"},
       Case{R"("Type": "Parallel", "Branches": [{"StartAt": "B", "States": {"B": {"Type": "Succeed"}}}], "Next": "B")",
            "States.B: the name 'B' is used already"},
       Case{
-          R"("Type": "Parallel", "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Pass", "Next": "B"}}}], "Next": "B")",
+          R"("Type": "Parallel", "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Pass", "Next": "B"}}}],
+              "Next": "B")",
           "A state leads only to states of the same \"States\""},
       Case{R"("Type": "Parallel", "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Fail"}}}], "Next": "B")",
            "States.A.Next: is never reached: every branch only fails"},
       Case{
-          R"("Type": "Parallel", "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Pass", "End": true}}}], "End": true, "Catch": [{"ErrorEquals": ["X"], "Next": "B"}])",
+          R"("Type": "Parallel", "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Pass", "End": true}}}],
+              "End": true, "Catch": [{"ErrorEquals": ["X"], "Next": "B"}])",
           "States.A.Catch: nothing inside can fail with 'X'"},
       Case{R"("Type": "Map", "Next": "B")", "States.A: the field 'ItemProcessor' is missing"},
       Case{
-          R"("Type": "Map", "Next": "B", "MaxConcurrency": -1, "ItemProcessor": {"StartAt": "C", "States": {"C": {"Type": "Succeed"}}})",
+          R"("Type": "Map", "Next": "B", "MaxConcurrency": -1, "ItemProcessor": {"StartAt": "C",
+              "States": {"C": {"Type": "Succeed"}}})",
           "States.A.MaxConcurrency: is -1, must be from 0"},
       Case{R"("Type": "Map", "Next": "B", "ItemProcessor": {"StartAt": "X", "States": {"C": {"Type": "Succeed"}}})",
            "States.A.ItemProcessor.StartAt: there is no state 'X' here."},
+  };
+  expect_one_error_each(cases);
+}
+
+TEST(AslRefused, ChecksTheRulesOfRetryAndCatch) {
+  const std::array cases = {
       Case{R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{}])",
            "States.A.Retry[0]: the field 'ErrorEquals' is missing"},
       Case{R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": []}])",
@@ -196,22 +228,21 @@ TEST(AslRefused, ChecksTheRulesOfTheLanguage) {
           R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"], "IntervalSeconds": 0}])",
           "States.A.Retry[0].IntervalSeconds: is 0, must be from 1"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"], "IntervalSeconds": 5, "MaxDelaySeconds": 5}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Retry": [{"ErrorEquals": ["X"],
+              "IntervalSeconds": 5, "MaxDelaySeconds": 5}])",
           "States.A.Retry[0].MaxDelaySeconds: must be greater than IntervalSeconds"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "B"}, {"ErrorEquals": ["X"], "Next": "B"}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["States.ALL"],
+              "Next": "B"}, {"ErrorEquals": ["X"], "Next": "B"}])",
           "States.A.Catch[1]: is never used: 'States.ALL' must be in the last catcher"},
       Case{
-          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["X"], "Next": "B"}, {"ErrorEquals": ["X"], "Next": "B"}])",
+          R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["X"], "Next": "B"},
+              {"ErrorEquals": ["X"], "Next": "B"}])",
           "States.A.Catch[1]: 'X' is caught above already"},
       Case{R"("Type": "Task", "Resource": "fn:f", "Next": "B", "Catch": [{"ErrorEquals": ["X"], "Next": "A"}])",
            "loops are not supported"},
   };
-  for (const Case& c : cases) {
-    const std::string got = errors_of(c.fields);
-    EXPECT_TRUE(says(got, c.expected)) << c.fields << "\n" << got;
-    EXPECT_EQ(std::count(got.begin(), got.end(), '\n'), 1) << got;
-  }
+  expect_one_error_each(cases);
 }
 
 TEST(AslRefused, ChecksTheDocument) {
@@ -266,7 +297,8 @@ TEST(AslRefused, ReportsAllErrorsWithTheirPlaces) {
 TEST(AslRefused, NamesTheStatesOfALoop) {
   EXPECT_TRUE(
       says(errors(machine("A", R"("A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Next": "C"},
-      "C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "BooleanEquals": false, "Next": "B"}], "Default": "D"}, "D": {"Type": "Succeed"})")),
+      "C": {"Type": "Choice", "Choices": [{"Variable": "$.done", "BooleanEquals": false, "Next": "B"}],
+          "Default": "D"}, "D": {"Type": "Succeed"})")),
            "States.B: loops are not supported; these states lead back to the first: 'B' → 'C' → 'B'"));
 }
 
@@ -323,8 +355,10 @@ TEST(AslRefused, SurvivesEveryTruncatedOrMutatedDocument) {
   const std::string whole = machine(
       "A",
       R"("A":{"Type":"Task","Resource":"fn:f","Retry":[{"ErrorEquals":["X"]}],"Catch":[{"ErrorEquals":["States.ALL"],
-    "Next":"F"}],"Next":"P"},"P":{"Type":"Parallel","Branches":[{"StartAt":"M","States":{"M":{"Type":"Map","ItemsPath":"$.x","Iterator":{"StartAt":
-    "T","States":{"T":{"Type":"Pass","End":true}}},"End":true}}}],"Next":"C"},"C":{"Type":"Choice","Choices":[{"Not":{"Variable":"$[0].x",
+    "Next":"F"}],"Next":"P"},"P":{"Type":"Parallel","Branches":[{"StartAt":"M","States":{"M":{"Type":"Map",
+        "ItemsPath":"$.x","Iterator":{"StartAt":
+    "T","States":{"T":{"Type":"Pass","End":true}}},"End":true}}}],"Next":"C"},"C":{"Type":"Choice",
+        "Choices":[{"Not":{"Variable":"$[0].x",
     "NumericEquals":1},"Next":"F"}],"Default":"S"},"S":{"Type":"Succeed"},"F":{"Type":"Fail"})");
   EXPECT_EQ(errors(whole), "");
   for (std::size_t i = 0; i < whole.size(); ++i) {

@@ -55,13 +55,15 @@ TEST(Asl, ImportsParallelChoiceMapRetryAndCatchTogether) {
   EXPECT_EQ(
       stages(machine("Detect", R"(
       "Detect": {"Type": "Task", "Resource": "fn:detect",
-        "Retry": [{"ErrorEquals": ["States.Timeout", "Busy"], "IntervalSeconds": 3, "MaxAttempts": 5, "BackoffRate": 1.5,
+        "Retry": [{"ErrorEquals": ["States.Timeout", "Busy"], "IntervalSeconds": 3, "MaxAttempts": 5,
+            "BackoffRate": 1.5,
                    "MaxDelaySeconds": 9, "JitterStrategy": "NONE"}],
         "Catch": [{"ErrorEquals": ["Broken", "Torn"], "Next": "GiveUp"},
                   {"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "GiveUp"}], "Next": "Any"},
       "Any": {"Type": "Choice", "Choices": [
         {"Variable": "$.count", "NumericGreaterThan": 0, "Next": "Both"},
-        {"And": [{"Variable": "$.kind", "StringEquals": "x"}, {"Not": {"Variable": "$.y", "IsPresent": true}}], "Next": "Both"}],
+        {"And": [{"Variable": "$.kind", "StringEquals": "x"}, {"Not": {"Variable": "$.y", "IsPresent": true}}],
+            "Next": "Both"}],
         "Default": "GiveUp"},
       "Both": {"Type": "Parallel", "ResultPath": "$.both", "Next": "Each", "Branches": [
         {"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "fn:a", "End": true}}},
@@ -128,7 +130,8 @@ TEST(Asl, JoinsRulesThatLeadToTheSameStateAndNegatesOnlyTheOthers) {
 TEST(Asl, TakesTheDefaultOfARuleTargetUnlessAnotherRuleWins) {
   EXPECT_EQ(stages(machine("C", str(R"(
       "C": {"Type": "Choice", "Default": "X", "Choices": [
-        {"Variable": "$.a", "StringLessThan": "m", "Next": "X"}, {"Variable": "$.b", "StringGreaterThan": "m", "Next": "Y"}]},
+        {"Variable": "$.a", "StringLessThan": "m", "Next": "X"}, {"Variable": "$.b", "StringGreaterThan": "m",
+            "Next": "Y"}]},
       "X": )",
                                     kEnd, R"(, "Y": )", kEnd))),
             "C: pass\n"
@@ -145,7 +148,8 @@ TEST(Asl, NeedsNoConditionWhereAllRulesAndDefaultAgree) {
 
 TEST(Asl, PutsAStageOnTheWayToAStateThatHasOtherWays) {
   EXPECT_EQ(stages(machine("C", str(R"(
-      "C": {"Type": "Choice", "Default": "Slow", "Choices": [{"Variable": "$.easy", "BooleanEquals": true, "Next": "Join"}]},
+      "C": {"Type": "Choice", "Default": "Slow", "Choices": [{"Variable": "$.easy", "BooleanEquals": true,
+          "Next": "Join"}]},
       "Slow": {"Type": "Task", "Resource": "fn:slow", "Next": "Join"},
       "Join": )",
                                     kSucceed))),
@@ -194,9 +198,11 @@ TEST(Asl, EndsAParallelWithTheEndsOfTheParallelInsideIt) {
 
 TEST(Asl, HandsTheCatchersOfAParallelToWhatCanFailInside) {
   EXPECT_EQ(stages(machine("P", str(R"(
-      "P": {"Type": "Parallel", "End": true, "Catch": [{"ErrorEquals": ["Busy"], "Next": "H"}, {"ErrorEquals": ["States.ALL"], "Next": "G"}],
+      "P": {"Type": "Parallel", "End": true, "Catch": [{"ErrorEquals": ["Busy"], "Next": "H"},
+          {"ErrorEquals": ["States.ALL"], "Next": "G"}],
         "Branches": [
-        {"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "fn:f", "Catch": [{"ErrorEquals": ["Busy"], "Next": "A2"}], "Next": "A2"},
+        {"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "fn:f", "Catch": [{"ErrorEquals": ["Busy"],
+            "Next": "A2"}], "Next": "A2"},
                                     "A2": {"Type": "Pass", "End": true}}},
         {"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "Iterator": {"StartAt": "T", "States": {"T": )",
                                     kEnd, R"(}}}}},
@@ -215,6 +221,24 @@ TEST(Asl, HandsTheCatchersOfAParallelToWhatCanFailInside) {
             "H: pass");
 }
 
+TEST(Asl, LetsTheInnerParallelCatchBeforeTheOuter) {
+  EXPECT_EQ(stages(machine("P", str(R"(
+      "P": {"Type": "Parallel", "End": true, "Catch": [{"ErrorEquals": ["Busy"], "Next": "F"},
+          {"ErrorEquals": ["Torn"], "Next": "F"}],
+        "Branches": [{"StartAt": "Q", "States": {
+          "Q": {"Type": "Parallel", "Next": "B", "Catch": [{"ErrorEquals": ["Busy"], "Next": "B"}],
+            "Branches": [{"StartAt": "A", "States": {"A": )",
+                                    kEnd, R"(}}]},
+          "B": )",
+                                    kEnd, R"(}}]},
+      "F": {"Type": "Fail"})"))),
+            "P: pass\n"
+            "Q: pass; after P\n"
+            "A: run f; after Q; catch Busy=B, Torn=F\n"
+            "B: run f; after A; catch Busy=F, Torn=F\n"
+            "F: fail /");
+}
+
 TEST(Asl, RemembersWhereFieldsAreWritten) {
   const Imported imported = import(machine("A", R"(
 "A": {"Type": "Task", "Resource": "fn:f",
@@ -226,7 +250,8 @@ TEST(Asl, RemembersWhereFieldsAreWritten) {
   {"Variable": "$.y", "IsPresent": true,
    "Next": "M"}]},
 "M": {"Type": "Map",
- "ItemsPath": "$.items", "ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Pass", "End": true}}}, "End": true},
+ "ItemsPath": "$.items", "ItemProcessor": {"StartAt": "T", "States": {"T": {"Type": "Pass", "End": true}}},
+     "End": true},
 "H": {"Type": "Fail"})"));
   ASSERT_TRUE(imported.document) << imported.errors.front();
   const auto& all = imported.document->draft.workflow.stages;
