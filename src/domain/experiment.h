@@ -40,7 +40,7 @@ struct Trace {
   TraceFormat format = TraceFormat::azure_functions_2019;
   std::string file;
   double time_scale = 1;  // > 1 plays slower
-  double rate_scale = 1;  // > 1 thins or multiplies to more requests
+  double rate_scale = 1;  // > 1 more requests, < 1 fewer
   std::map<std::string, std::string> mapping;  // trace function → application; else by hash
   friend bool operator==(const Trace&, const Trace&) = default;
 };

@@ -10,7 +10,8 @@ namespace sluice::limits {
 
 // Documents.
 inline constexpr std::size_t document_bytes_max = 8u << 20;
-inline constexpr std::size_t document_nodes_max = 2'000'000;  // after aliases are expanded
+inline constexpr std::size_t document_nodes_max = 2'000'000;
+inline constexpr std::size_t document_alias_nodes_max = 100'000;  // that aliases expand to
 inline constexpr std::size_t document_depth_max = 64;
 inline constexpr std::size_t included_files_max = 256;
 inline constexpr std::size_t errors_reported_max = 100;
@@ -40,5 +41,19 @@ inline constexpr std::int64_t invokers_max = 100'000;
 inline constexpr std::int64_t gpus_per_invoker_max = 64;
 inline constexpr std::int64_t experiment_requests_max = 1'000'000'000;
 inline constexpr std::size_t tensor_rank_max = 16;
+
+// Workloads.
+inline constexpr double rate_min = 1e-6, rate_max = 1e9;    // requests per second
+inline constexpr double scale_min = 1e-9, scale_max = 1e9;  // of a trace's time and rate
+inline constexpr double gap_cv_max = 100;
+inline constexpr double mix_weight_max = 1e9;
+inline constexpr Duration arrivals_span_max = Duration::s(100.0 * 366 * 86'400);  // later requests do not come
+
+// Traces. Wide enough for a day of all functions of Azure Functions 2019: 1,440 minutes, tens of thousands of rows.
+inline constexpr std::size_t trace_bytes_max = 256u << 20;
+inline constexpr std::size_t trace_rows_max = 5'000'000;
+inline constexpr std::size_t trace_line_bytes_max = 64u << 10;
+inline constexpr std::int64_t trace_count_max = 1'000'000'000;  // requests of a function in a minute, tokens of a request
+inline constexpr double trace_minute_requests_max = 1e15;            // of all functions, scaled
 
 }  // namespace sluice::limits

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 2> kTraceFormats = {"azure-functions-2019
 constexpr std::array<std::string_view, 2> kInstances = {"warm", "counted"};
 constexpr std::array<std::string_view, 3> kSchedulerTimes = {"native", "paper", "none"};
 constexpr std::array<std::string_view, 2> kBillings = {"held", "exec"};
-constexpr Range kRate{1e-6, 1e9};
+constexpr Range kRate{limits::rate_min, limits::rate_max};
 
 template <class Enum, std::size_t N>
 void read_choice(Fields& fields, std::string_view name, const std::array<std::string_view, N>& names, Enum& out) {
@@ -78,7 +78,7 @@ Trace read_trace(Fields& fields) {
   if (auto field = fields.required("file", "file: invocations.csv")) {
     if (auto name = field->text()) out.file = beside(field->file(), *name);
   }
-  constexpr Range kScale{1e-9, 1e9};
+  constexpr Range kScale{limits::scale_min, limits::scale_max};
   if (auto field = fields.optional("time_scale")) out.time_scale = field->number(kScale).value_or(1);
   if (auto field = fields.optional("rate_scale")) out.rate_scale = field->number(kScale).value_or(1);
   if (auto field = fields.optional("mapping")) {
@@ -101,7 +101,7 @@ Arrivals read_arrivals(Fields& fields) {
     case 2: {
       Renewal out;
       read_rate(fields, out.rate);
-      if (auto cv = fields.required("cv", "cv: 2")) out.cv = cv->number({0, 100}).value_or(1);
+      if (auto cv = fields.required("cv", "cv: 2")) out.cv = cv->number({0, limits::gap_cv_max}).value_or(1);
       return out;
     }
     case 3: return read_on_off(fields);
@@ -116,7 +116,7 @@ std::map<std::string, double> read_mix(const Cursor& cursor) {
     if (cursor.node().text != "uniform") cursor.error("is neither `uniform` nor a mapping of application to weight");
     return out;
   }
-  for (const NamedCursor& entry : named_entries(cursor)) out[entry.name] = entry.value.number({0, 1e9}).value_or(0);
+  for (const NamedCursor& entry : named_entries(cursor)) out[entry.name] = entry.value.number({0, limits::mix_weight_max}).value_or(0);
   const bool any = std::any_of(out.begin(), out.end(), [](const auto& weight) { return weight.second > 0; });
   if (!any) cursor.error("no application has a positive weight");
   return out;
