@@ -37,6 +37,10 @@ struct Reply {
   std::string error;
   std::vector<ObjectId> outputs;
   PicoDollars cost;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(request, outcome, stage, error, outputs, cost);
+  }
 };
 
 struct LoadInstance {
@@ -53,17 +57,14 @@ struct EvictInstance {
 };
 
 enum class Passing : std::uint8_t { device, shm, direct, store };
-struct Input {
-  ObjectId object;
-  InvokerId place;  // none: the store
-  Passing passing = Passing::shm;
-  Bytes bytes;
-};
 struct BatchMember {
   InvocationId invocation;
   RequestId request;
+  StageId stage;
   std::uint32_t item = 0;  // of a foreach
-  std::vector<Input> inputs;
+  InvokerId inputs_at;     // none: with the request
+  Passing passing = Passing::shm;
+  Bytes bytes;             // of its inputs
 };
 struct StartBatch {
   BatchId id;
@@ -71,7 +72,8 @@ struct StartBatch {
   InvokerId invoker;
   InstanceId instance;
   ApplicationId application;
-  StageId stage;
+  FunctionId function;
+  std::uint32_t model_stage = 0;  // of the application's plan
   std::vector<BatchMember> members;
   Configuration configuration;
   SlicePositions positions;
@@ -100,17 +102,22 @@ struct ReleaseObject {
 
 using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, SetShare,
                             MoveObject, ReleaseObject>;
+
+// What a decision took, so that a driver can charge scheduler time without a clock.
+struct Work {
+  std::uint32_t searches = 0;    // of a queue
+  std::uint64_t expansions = 0;  // ESG_1Q and its kin
+  std::uint64_t states = 0;      // Orion's search
+};
+
 struct Command {
   CommandId id;
   Action action;
+  Work work;  // of the decision that led to it
 };
 
-// The commands of one decision and the work it took, so that a driver can charge scheduler time without a clock.
 struct Commands {
   std::vector<Command> list;
-  std::uint64_t searches = 0;    // queue searches: decisions
-  std::uint64_t expansions = 0;  // ESG_1Q and its kin
-  std::uint64_t states = 0;      // Orion's search
 };
 
 }  // namespace sluice

@@ -30,6 +30,10 @@ class DeviceKind {
   }
   [[nodiscard]] constexpr bool is_cpu() const { return name() == "cpu"; }
   friend constexpr auto operator<=>(const DeviceKind&, const DeviceKind&) = default;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(name_);
+  }
 
  private:
   std::array<char, kLengthMax> name_;
@@ -42,6 +46,10 @@ struct Configuration {
   std::uint16_t slices = 0;
   DeviceKind device = DeviceKind::cpu();
   friend constexpr auto operator<=>(const Configuration&, const Configuration&) = default;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(batch, vcpu, slices, device);
+  }
 };
 
 // A configuration on the usual device: the CPU without slices, any GPU with.

@@ -22,10 +22,15 @@ enum class Level : std::uint8_t { none, process, host, device };
 
 enum class Outcome : std::uint8_t { succeeded, failed, timed_out };
 
-// Slices [first, first + count) of one GPU of an invoker; count 0 on CPUs.
+// Slices of one GPU of an invoker, a bit each; none on CPUs.
 struct SlicePositions {
-  std::uint16_t gpu = 0, first = 0, count = 0;
+  std::uint16_t gpu = 0;
+  std::uint64_t slices = 0;
   friend bool operator==(const SlicePositions&, const SlicePositions&) = default;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(gpu, slices);
+  }
 };
 
 struct Object {
@@ -40,6 +45,29 @@ struct InstanceStatus {
   FunctionId function;
   Level level = Level::none;
   friend bool operator==(const InstanceStatus&, const InstanceStatus&) = default;
+};
+
+// Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is
+// known, whoever knows it says so, with the request or with the result of an invocation.
+struct Verdict {
+  StageId stage;
+  bool holds = false;
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(stage, holds);
+  }
+};
+
+// How many items the foreach of a stage has, known likewise.
+struct FanOut {
+  StageId stage;
+  std::uint32_t items = 0;
+  friend bool operator==(const FanOut&, const FanOut&) = default;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(stage, items);
+  }
 };
 
 // The application is shared because it is large and never changes once deployed.
@@ -65,6 +93,12 @@ struct RequestArrived {
   double size = 1;            // relative to the profile's
   Bytes bytes;                // of its inputs
   std::uint8_t priority = 0;  // 0 = default, 1 = highest
+  std::vector<Verdict> verdicts;
+  std::vector<FanOut> fan_outs;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(id, application, tenant, deadline, cost_limit, size, bytes, priority, verdicts, fan_outs);
+  }
 };
 struct RequestCancelled {
   RequestId id;
@@ -82,15 +116,16 @@ struct InvocationResult {
   InvocationId id;
   Outcome outcome = Outcome::succeeded;
   std::string error;                    // failed: its name, matched by retry and catch
-  std::vector<StageId> taken;           // successors whose condition held, where there are conditions
-  std::uint32_t fan_out = 0;            // items of the foreach that reads this output
-  std::vector<Object> objects;
+  std::vector<Verdict> verdicts;
+  std::vector<FanOut> fan_outs;
+  Bytes bytes;                          // of its outputs
 };
 struct BatchFinished {
   BatchId id;
   std::uint32_t attempt = 0;
   std::vector<InvocationResult> results;
   Duration measured;                    // execution alone
+  Duration held;                        // transfer, loading and execution: what is billed
   double granted_share = 1;             // of the share asked for
 };
 struct BatchFailed {

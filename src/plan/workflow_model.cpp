@@ -31,6 +31,12 @@ class ModelBuilder {
   ModelBuilder(const Application& application, std::span<const profile::FunctionProfile> profiles, const ModelAssumptions& assumptions)
       : application_(application), profiles_(profiles), assumptions_(assumptions) {}
 
+  Result<WorkflowModel> run_stage(const Stage& stage) {
+    model_.tree.nodes.push_back({.kind = SeriesParallelTree::Kind::stage, .stage = add_stage(stage, "", {})});
+    if (error_) return *error_;
+    return std::move(model_);
+  }
+
   Result<WorkflowModel> run() {
     (void)add(application_.workflow, "", {});
     if (error_) return *error_;
@@ -179,6 +185,11 @@ std::vector<BatchCap> WorkflowModel::batch_caps() const {
 Result<WorkflowModel> make_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
                                  const ModelAssumptions& assumptions) {
   return ModelBuilder(application, profiles, assumptions).run();
+}
+
+Result<WorkflowModel> make_stage_model(const Application& application, std::span<const profile::FunctionProfile> profiles, const Stage& stage) {
+  const ModelAssumptions assumptions;
+  return ModelBuilder(application, profiles, assumptions).run_stage(stage);
 }
 
 Result<std::vector<profile::FunctionProfile>> make_profiles(const Application& application) {

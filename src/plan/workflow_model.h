@@ -46,6 +46,9 @@ struct ModelAssumptions {
 // `profiles` by FunctionId of the application.
 [[nodiscard]] Result<WorkflowModel> make_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
                                                const ModelAssumptions& assumptions = {});
+// One stage on its own: for stages that are in no plan, because they only handle errors.
+[[nodiscard]] Result<WorkflowModel> make_stage_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
+                                                     const Stage& stage);
 // The profiles of all functions, or the first error, which names the function.
 [[nodiscard]] Result<std::vector<profile::FunctionProfile>> make_profiles(const Application& application);
 

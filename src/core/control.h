@@ -1,0 +1,41 @@
+// Control: how requests move through a deployed application. The stages of its workflow and of the bodies of its foreach
+// stages in flat lists, with successors, joins and alternatives worked out once at deploy.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "domain/application.h"
+#include "policy/view.h"
+
+namespace sluice::core {
+
+struct ControlStage {
+  const Stage* stage = nullptr;  // of the application, which outlives this
+  std::vector<std::uint32_t> successors;
+  std::uint32_t predecessors = 0;
+  std::uint32_t needed = 0;                 // of them; skipped ones count as finished
+  std::vector<std::uint32_t> alternatives;  // `otherwise`: the stages whose conditions must all be false
+  policy::QueueId queue;                    // of a stage that runs a function
+  std::uint32_t body = 0;                   // of a foreach with a workflow inside: which; 0: none
+  std::vector<std::uint32_t> handlers;      // of its errors: they are over, unused, once all that could use them are
+  bool exit = false;                        // nothing follows: the workflow is over when all these are
+};
+
+struct ControlWorkflow {
+  std::vector<ControlStage> stages;
+  std::vector<std::uint32_t> entries;
+};
+
+struct Control {
+  std::shared_ptr<const Application> application;
+  std::vector<ControlWorkflow> workflows;  // the first is the application's
+};
+
+// The queues of its stages are appended to `queues`; stages of the model are found by name. REQUIRES: the planner is of this
+// application, whose functions all have profiles.
+[[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
+                                   std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::Queue>& queues);
+
+}  // namespace sluice::core

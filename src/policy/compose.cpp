@@ -1,0 +1,126 @@
+#include "policy/compose.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "policy/home.h"
+
+namespace sluice::policy {
+namespace {
+
+class Composed final : public Dispatch {
+ public:
+  explicit Composed(const Composition& composition) : composition_(composition) {}
+
+  void begin(const View& view) override {
+    order_.assign(view.busy_queues.begin(), view.busy_queues.end());
+    if (order_.size() > 1) {
+      std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(urgency(view, a), a) < std::tuple(urgency(view, b), b); });
+    }
+    at_ = 0;
+  }
+
+  bool next(const View& view, Proposals& out) override {
+    for (; at_ < order_.size(); ++at_) {
+      const Queue& queue = view.queues[order_[at_]];
+      if (queue.waiting.empty()) continue;
+      propose(view, queue, out);
+      return true;
+    }
+    return false;
+  }
+
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    if (!booked || view.queue(proposals.queue).waiting.empty()) ++at_;
+    if (booked && composition_.placement == Placement::round_robin) next_invoker_ = proposals.ranked[*booked].invoker.value() + 1;
+  }
+
+  void visit(Archive& archive) override { archive(next_invoker_); }
+
+ private:
+  // Smaller is first. Slack: time left beyond what the rest must take at least.
+  [[nodiscard]] std::int64_t urgency(const View& view, std::uint32_t queue_index) const {
+    const Queue& queue = view.queues[queue_index];
+    if (composition_.ordering == Ordering::fifo) return queue.waiting.front().ready.count_ns();
+    const double rest = queue.planner->fastest_ms(queue.model_stage, 1);
+    return (queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rest).count_ns();
+  }
+
+  void propose(const View& view, const Queue& queue, Proposals& out) {
+    out.clear();
+    out.queue = queue.id;
+    out.work.searches = 1;
+    const plan::FrontierPlanner& planner = *queue.planner;
+    const auto waiting = static_cast<plan::BatchCap>(queue.waiting.size());
+    const plan::Candidates& candidates = planner.model().stages[queue.model_stage].candidates;
+    if (!composition_.fixed) {
+      const double budget = (queue.waiting.front().deadline - view.now).to_ms() / (1 + composition_.margin);
+      for (const plan::Option& option : planner.query(queue.model_stage, waiting, budget, workspace_)) {
+        if (offer(view, queue, candidates[option.candidate].configuration, out)) return;  // the cheapest that fits
+      }
+      if (!workspace_.options.empty()) return;  // it could be met, but nothing fits now
+      offer_fastest(view, queue, candidates, waiting, out);
+      return;
+    }
+    (void)offer(view, queue, candidates.front().configuration, out);
+  }
+
+  // Late anyway: the fastest configuration that fits.
+  void offer_fastest(const View& view, const Queue& queue, const plan::Candidates& candidates, plan::BatchCap waiting, Proposals& out) {
+    by_ms_.clear();
+    for (std::uint32_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].configuration.batch <= waiting) by_ms_.push_back(i);
+    }
+    std::sort(by_ms_.begin(), by_ms_.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(candidates[a].ms, a) < std::tuple(candidates[b].ms, b); });
+    for (const std::uint32_t i : by_ms_) {
+      if (offer(view, queue, candidates[i].configuration, out)) return;
+    }
+  }
+
+  bool offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
+    const std::optional<std::uint32_t> invoker = place(view, queue, c);
+    if (!invoker) return false;
+    out.ranked.push_back({c, InvokerId(*invoker), static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()))});
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> place(const View& view, const Queue& queue, const Configuration& c) const {
+    const auto n = static_cast<std::uint32_t>(view.invokers.size());
+    const InvokerId near = queue.waiting.front().inputs_at;
+    if (composition_.placement == Placement::locality && near.valid() && view.invokers[near.index()].fits(c)) return near.value();
+    if (composition_.placement == Placement::home) {
+      const auto& application = *view.application(queue.application).application;
+      const HomeOrder home(application.tenant, application.function(queue.function).name, n);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        if (view.invokers[home[i]].fits(c)) return home[i];
+      }
+      return std::nullopt;
+    }
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t at = composition_.placement == Placement::round_robin ? (next_invoker_ + i) % n : i;
+      if (!view.invokers[at].fits(c)) continue;
+      if (composition_.placement == Placement::round_robin || composition_.placement == Placement::balance) return at;
+      if (!best || better(view.invokers[at], view.invokers[*best])) best = at;
+    }
+    return best;
+  }
+
+  // Best fit fills the fullest; locality, where there are no inputs, starts at the emptiest so that later stages can grow.
+  [[nodiscard]] bool better(const Invoker& a, const Invoker& b) const {
+    return composition_.placement == Placement::best_fit ? a.slices_free() < b.slices_free() : a.slices_free() > b.slices_free();
+  }
+
+  Composition composition_;
+  std::uint32_t next_invoker_ = 0;  // round robin
+  // Of one instant only: not part of the state.
+  std::vector<std::uint32_t> order_, by_ms_;
+  std::size_t at_ = 0;
+  plan::FrontierWorkspace workspace_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatch> compose(const Composition& composition) { return std::make_unique<Composed>(composition); }
+
+}  // namespace sluice::policy

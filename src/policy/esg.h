@@ -1,0 +1,14 @@
+// ESG_Dispatch: application-function-wise queues in round robin, each searched by ESG_1Q for its K best configuration paths;
+// the first that fits at the home invoker, where the inputs are, or in probe order is taken. A queue that fits nowhere goes
+// to the recheck list; after three failures it runs the minimum configuration as soon as that fits. ESG, HPDC 2024.
+#pragma once
+#include <memory>
+
+#include "policy/policy.h"
+
+namespace sluice::policy {
+
+// Parameters: k (5), group (3), fails (3), safety (1: the budget is divided by it).
+[[nodiscard]] std::unique_ptr<Dispatch> make_esg(const Parameters& parameters);
+
+}  // namespace sluice::policy
