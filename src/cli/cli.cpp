@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "cli/commands.h"
 
@@ -48,6 +49,35 @@ void add_plan(CLI::App& app, int& status) {
   command->callback([options, &status] { status = plan_command(*options); });
 }
 
+void add_sim(CLI::App& app, int& status) {
+  auto options = std::make_shared<SimOptions>();
+  CLI::App* command = app.add_subcommand("sim", "Run an experiment in virtual time, schedulers side by side");
+  command->add_option("FILE", options->file, "An experiment")->required();
+  command->add_option("--scheduler", options->schedulers, "Schedulers, separated by commas (default: the experiment's)")->delimiter(',');
+  command->add_option("--seed", options->seed, "Seed (default: the experiment's)");
+  command->add_option("--requests", options->requests, "Requests after warm-up (default: the experiment's)")->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--repeat", options->repeat, "Runs, each with its own seed (default 1)")->check(CLI::Range(1, 1000));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = sim_command(*options); });
+}
+
+void add_soak(CLI::App& app, int& status) {
+  auto options = std::make_shared<SoakOptions>();
+  CLI::App* command = app.add_subcommand("soak", "Random worlds with faults, every invariant after every event");
+  command->add_option_function<std::string>("--seeds", [options](const std::string& text) {
+    const std::size_t dots = text.find("..");
+    const auto first = parse_int(text.substr(0, dots));
+    const auto last = dots == std::string::npos ? first : parse_int(text.substr(dots + 2));
+    if (!first || !last || *first < 0 || *last < *first) throw CLI::ValidationError("--seeds", "write A..B, both included");  // tidy: allow(throw) how CLI11 is told
+    options->first = static_cast<std::uint64_t>(*first);
+    options->last = static_cast<std::uint64_t>(*last);
+  }, "Seeds A..B, both included (default 1..200)");
+  command->add_option_function<std::uint64_t>("--seed", [options](std::uint64_t seed) { options->first = options->last = seed; }, "One seed");
+  command->add_option("--until-event", options->until_event, "Stop at this event");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = soak_command(*options); });
+}
+
 void add_completion(CLI::App& app, int& status) {
   auto shell = std::make_shared<std::string>("bash");
   CLI::App* command = app.add_subcommand("completion", "Print a completion script: source <(sluice completion bash)");
@@ -66,6 +96,8 @@ int run(int argc, char** argv) {
   app.footer("Try: sluice check examples/esg/image_classification.yaml\nEvery reading command takes --json.");
   add_check(app, status);
   add_plan(app, status);
+  add_sim(app, status);
+  add_soak(app, status);
   add_completion(app, status);
   try {
     app.parse(argc, argv);

@@ -29,6 +29,24 @@ struct PlanOptions {
 // The plan of an application, its alternatives, and why. 0 also if no plan meets the objective.
 int plan_command(const PlanOptions& options);
 
+struct SimOptions {
+  std::string file;
+  std::vector<std::string> schedulers;    // empty: the experiment's
+  std::optional<std::uint64_t> seed, requests;
+  int repeat = 1;                         // runs with seeds one after the other
+  bool json = false;
+};
+// Runs an experiment in virtual time.
+int sim_command(const SimOptions& options);
+
+struct SoakOptions {
+  std::uint64_t first = 1, last = 200;        // seeds, both included
+  std::optional<std::uint64_t> until_event;   // with one seed: stop there
+  bool json = false;
+};
+// Random worlds with faults, every invariant after every event. 1 if one is broken.
+int soak_command(const SoakOptions& options);
+
 // Prints the completion script of a shell ("bash").
 int completion(const std::string& shell);
 

@@ -36,6 +36,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (fault_) return;
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return fail(mark_of(mark), "an alias inside its own anchor");
+    expanded_ += it->second.nodes;
+    if (expanded_ > limits::document_alias_nodes_max) return fail(mark_of(mark), str("aliases expand to more than ", limits::document_alias_nodes_max, " values"));
     if (count(it->second.nodes)) place(it->second.node, it->second.nodes);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
@@ -66,7 +68,7 @@ class TreeBuilder : public YAML::EventHandler {
   bool count(std::size_t nodes) {
     total_ += nodes;
     if (total_ <= limits::document_nodes_max) return true;
-    fail({}, str("more than ", limits::document_nodes_max, " values after aliases are expanded"));
+    fail({}, str("has more than ", limits::document_nodes_max, " values"));
     return false;
   }
   void leaf(Node node, YAML::anchor_t anchor) {
@@ -114,7 +116,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::map<YAML::anchor_t, Anchored> anchors_;
   std::optional<Node> root_;
   std::optional<Fault> fault_;
-  std::size_t total_ = 0;
+  std::size_t total_ = 0, expanded_ = 0;
 };
 
 }  // namespace
