@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build setup bench check-all determinism fuzz lint format clean
+.PHONY: help run test build setup bench bench-plan check-all determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -12,6 +12,7 @@ help:
 	@echo "make test         install what is missing, build, and run the whole test suite"
 	@echo "make build        build into build/release (sluice)"
 	@echo "make bench        benchmarks of the domain model"
+	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint format  clang-tidy; clang-format in place"
@@ -31,6 +32,9 @@ run: build
 
 bench: build
 	@$(RELEASE)/bench/bench_domain
+
+bench-plan: build
+	@$(RELEASE)/bench/bench_plan
 
 determinism: setup
 	@test "$(SETUP)" = skip || tools/setup.sh check

@@ -35,7 +35,7 @@ def reach(folder):
 
 
 def check_includes(tree):
-    test_folders = {path.split("/")[1] for path in tree.files if path.startswith("tests/")}
+    outside = {"bench"} | {path.split("/")[1] for path in tree.files if path.startswith("tests/")}
     for path in tree.sources():
         folder = folder_of(path)
         if folder is not None and folder not in ARROWS:
@@ -43,7 +43,7 @@ def check_includes(tree):
                           "move the file, or add the folder and its arrows to tidy_rules.py")
             continue
         for line, name, own in tree.includes(path):
-            if not well_formed(name, own, FOLDERS if folder else FOLDERS | test_folders):
+            if not well_formed(name, own, FOLDERS if folder else FOLDERS | outside):
                 yield Finding(path, line, "include-form", f"`{name}` is not how a header is included here",
                               'write #include "folder/file.h" for own headers, #include <…> for all others')
             elif folder and own and name.split("/")[0] not in reach(folder):
