@@ -41,8 +41,8 @@ std::vector<Point> exact_sums(const Frontier& first, const Frontier& rest) {
     starts.push_back(current.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::size_t left = first_is_shorter ? r : c, right = first_is_shorter ? c : r;
-      current.push_back({first[left].ms + rest[right].ms, first[left].cost + rest[right].cost, static_cast<std::uint32_t>(left),
-                         static_cast<std::uint32_t>(right)});
+      current.push_back({first[left].ms + rest[right].ms, first[left].cost + rest[right].cost,
+                         static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right)});
     }
   }
   starts.push_back(current.size());
@@ -74,7 +74,8 @@ Point cheapest_sum(const Frontier& first, const Frontier& rest, double ms) {
     while (j > 0 && first[i].ms + rest[j - 1].ms > ms) --j;
     if (j == 0) break;
     const Dollars cost = first[i].cost + rest[j - 1].cost;
-    if (cost < best.cost) best = {first[i].ms + rest[j - 1].ms, cost, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j - 1)};
+    if (cost < best.cost)
+      best = {first[i].ms + rest[j - 1].ms, cost, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j - 1)};
   }
   return best;
 }
@@ -105,7 +106,8 @@ Frontier sampled_sums(const Frontier& first, const Frontier& rest, std::size_t p
     }
     const Point point = cheapest_sum(first, rest, middle);
     const auto add = [&](double low_ms, Dollars low_cost, double high_ms, Dollars high_cost) {
-      if (low_cost > high_cost && high_ms > low_ms) intervals.push({low_cost - high_cost, low_ms, high_ms, low_cost, high_cost});
+      if (low_cost > high_cost && high_ms > low_ms)
+        intervals.push({low_cost - high_cost, low_ms, high_ms, low_cost, high_cost});
     };
     if (point.cost < widest.low_cost && point.ms > widest.low_ms) {
       found.push_back(point);
@@ -120,7 +122,8 @@ Frontier sampled_sums(const Frontier& first, const Frontier& rest, std::size_t p
 
 // Σ of the `needed` smallest surcharges (cost within `ms` above the child's cheapest) plus every child's cheapest;
 // infinity if fewer than `needed` children can finish within `ms`. `scratch` holds the surcharges.
-Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms, std::vector<Dollars>& scratch) {
+Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms,
+                      std::vector<Dollars>& scratch) {
   scratch.clear();
   Dollars total = 0;
   for (const Frontier* child : children) {
@@ -139,11 +142,14 @@ std::vector<Point> parallel_all(std::span<const Frontier* const> children) {
   struct Step {
     double ms;
     std::uint32_t child, point;
-    bool operator<(const Step& other) const { return std::tie(ms, child, point) < std::tie(other.ms, other.child, other.point); }
+    bool operator<(const Step& other) const {
+      return std::tie(ms, child, point) < std::tie(other.ms, other.child, other.point);
+    }
   };
   std::vector<Step> steps;
   for (std::size_t c = 0; c < children.size(); ++c) {
-    for (std::size_t p = 0; p < children[c]->size(); ++p) steps.push_back({(*children[c])[p].ms, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(p)});
+    for (std::size_t p = 0; p < children[c]->size(); ++p)
+      steps.push_back({(*children[c])[p].ms, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(p)});
   }
   std::sort(steps.begin(), steps.end());
   std::vector<Dollars> current(children.size(), 0);
@@ -217,14 +223,17 @@ Frontier stage_frontier(std::span<const Candidate> candidates, BatchCap cap, con
   return Frontier(undominated(std::move(points)));
 }
 
-Frontier nothing_to_do() { return Frontier({Point{}}); }
+Frontier nothing_to_do() {
+  return Frontier({Point{}});
+}
 
 Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max) {
   CHECK(points_max >= 2);
   if (first.empty() || rest.empty()) return {};
   const Dollars inherited = first.gap() + rest.gap();
   const bool exact = first.size() * rest.size() <= kExactSumsMax;
-  Frontier sums = exact ? thinned(Frontier(exact_sums(first, rest)), points_max) : sampled_sums(first, rest, points_max);
+  Frontier sums =
+      exact ? thinned(Frontier(exact_sums(first, rest)), points_max) : sampled_sums(first, rest, points_max);
   return Frontier({sums.points().begin(), sums.points().end()}, sums.gap() + inherited);
 }
 
@@ -242,7 +251,8 @@ Frontier parallel(std::span<const Frontier* const> children, std::size_t needed,
   return Frontier({made.points().begin(), made.points().end()}, made.gap() + inherited);
 }
 
-void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms, std::span<std::size_t> chosen) {
+void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms,
+                     std::span<std::size_t> chosen) {
   std::vector<std::pair<Dollars, std::size_t>> surcharges;  // of children that can finish in time
   for (std::size_t c = 0; c < children.size(); ++c) {
     const std::size_t point = children[c]->within(ms);
@@ -281,8 +291,10 @@ Frontier thinned(Frontier frontier, std::size_t points_max) {
   Dollars gap = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (next < out.size() && points[i] == out[next]) ++next;
-    else gap = std::max(gap, out[next - 1].cost - points[i].cost);
+    if (next < out.size() && points[i] == out[next])
+      ++next;
+    else
+      gap = std::max(gap, out[next - 1].cost - points[i].cost);
   }
   return Frontier(std::move(out), frontier.gap() + gap);
 }

@@ -67,7 +67,8 @@ class Frontier {
 // At the same time; the region ends when `needed` children have finished, and all are paid for.
 [[nodiscard]] Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max);
 // What parallel() chooses for each child when the region has `ms`: a point of each. REQUIRES: feasible.
-void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms, std::span<std::size_t> chosen);
+void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms,
+                     std::span<std::size_t> chosen);
 // At most `points_max` points, the fastest and the cheapest among them, with the least largest gap.
 [[nodiscard]] Frontier thinned(Frontier frontier, std::size_t points_max);
 // Sorts by ms and drops what is dominated; of equals the first by (left, right) stays.

@@ -8,7 +8,8 @@
 
 namespace sluice::plan {
 
-FrontierPlanner::FrontierPlanner(WorkflowModel model, const FrontierOptions& options) : model_(std::move(model)), links_(model_) {
+FrontierPlanner::FrontierPlanner(WorkflowModel model, const FrontierOptions& options)
+    : model_(std::move(model)), links_(model_) {
   for (const BatchCap cap : model_.batch_caps()) trees_.emplace_back(model_, cap, options.points_max);
 }
 
@@ -40,8 +41,8 @@ std::size_t FrontierPlanner::points() const {
   return total;
 }
 
-std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, double budget_ms, FrontierWorkspace& workspace,
-                                               const Progress* progress) const {
+std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, double budget_ms,
+                                               FrontierWorkspace& workspace, const Progress* progress) const {
   std::vector<Option>& options = workspace.options;
   options.clear();
   const FrontierTree* found = tree(cap);

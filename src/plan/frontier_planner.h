@@ -1,6 +1,6 @@
-// FrontierPlanner: exact plans for whole workflows in microseconds. Frontiers of every part of the workflow are built once
-// per batch cap (at deploy, and partly again when a profile entry changes); a decision then is one binary search per
-// configuration of the stage at hand. Known caveats: latencies are taken to add up (means, or means with a margin);
+// FrontierPlanner: exact plans for whole workflows in microseconds. Frontiers of every part of the workflow are built
+// once per batch cap (at deploy, and partly again when a profile entry changes); a decision then is one binary search
+// per configuration of the stage at hand. Known caveats: latencies are taken to add up (means, or means with a margin);
 // frontiers beyond points_max and large irregular regions are good but not proven best, error_bound() says by how much.
 #pragma once
 #include <cstdint>
@@ -48,8 +48,8 @@ class FrontierPlanner {
 
   // For every candidate of `stage` with batch ≤ cap that still meets `budget_ms`: the cheapest plan that starts with
   // it, by cost, then ms, then candidate. `progress`: where siblings are; absent: nothing but the predecessors ran.
-  [[nodiscard]] std::span<const Option> query(std::size_t stage, BatchCap cap, double budget_ms, FrontierWorkspace& workspace,
-                                              const Progress* progress = nullptr) const;
+  [[nodiscard]] std::span<const Option> query(std::size_t stage, BatchCap cap, double budget_ms,
+                                              FrontierWorkspace& workspace, const Progress* progress = nullptr) const;
   // The plan behind an option of the last query with this workspace. Stages of siblings that have begun are left out.
   [[nodiscard]] Plan plan_of(std::size_t stage, const Option& option, FrontierWorkspace& workspace) const;
   // The least time `stage` and what follows could take, whatever it costs; infinity if the cap allows no plan.

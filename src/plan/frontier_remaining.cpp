@@ -15,7 +15,8 @@ constexpr std::size_t kQueryPointsMax = 512;
 
 class Remaining {
  public:
-  Remaining(const WorkflowModel& model, const FrontierTree& tree, const Progress& progress) : model_(model), tree_(tree), progress_(progress) {}
+  Remaining(const WorkflowModel& model, const FrontierTree& tree, const Progress& progress)
+      : model_(model), tree_(tree), progress_(progress) {}
 
   Frontier of(Index root) {
     std::vector<Index> order = {root};  // parents before children
@@ -40,16 +41,20 @@ class Remaining {
     if (node.kind == Kind::stage) {
       const Progress::Of& of = progress_.stages[node.stage];
       if (of.state == Progress::State::done) begun_[index] = nothing_to_do();
-      if (of.state == Progress::State::running) begun_[index] = Frontier({{.ms = std::max(0.0, of.ms_left), .cost = 0}});
+      if (of.state == Progress::State::running)
+        begun_[index] = Frontier({{.ms = std::max(0.0, of.ms_left), .cost = 0}});
       return;
     }
     const auto children = model_.tree.children_of(node);
     if (std::none_of(children.begin(), children.end(), [&](Index child) { return begun_.contains(child); })) return;
     std::vector<const Frontier*> parts;
     for (const Index child : children) parts.push_back(&get(child));
-    if (node.kind == Kind::series) begun_[index] = fold_series(parts);
-    else if (node.kind == Kind::parallel) begun_[index] = parallel(parts, node.needed, kQueryPointsMax);
-    else begun_[index] = irregular_frontier(IrregularRegion(model_.tree, index), parts, kQueryPointsMax).frontier;
+    if (node.kind == Kind::series)
+      begun_[index] = fold_series(parts);
+    else if (node.kind == Kind::parallel)
+      begun_[index] = parallel(parts, node.needed, kQueryPointsMax);
+    else
+      begun_[index] = irregular_frontier(IrregularRegion(model_.tree, index), parts, kQueryPointsMax).frontier;
   }
 
   static Frontier fold_series(const std::vector<const Frontier*>& parts) {

@@ -72,13 +72,14 @@ void Rest::push(Index node, std::uint32_t child) {
   ++depth_;
 }
 
-bool Rest::prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage, double budget_ms,
-                   const Progress* progress) {
+bool Rest::prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage,
+                   double budget_ms, const Progress* progress) {
   model_ = &model;
   tree_ = &tree;
   budget_ms_ = budget_ms;
   depth_ = 0;
-  for (Index node = links.leaf[stage]; node != model.tree.root(); node = links.parent[node]) push(links.parent[node], links.position[node]);
+  for (Index node = links.leaf[stage]; node != model.tree.root(); node = links.parent[node])
+    push(links.parent[node], links.position[node]);
   std::reverse(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(depth_));
   const Frontier* after = &end_;
   first_ = &end_;
@@ -180,7 +181,8 @@ bool Rest::through_irregular(Level& level, const Progress* progress) {
       if (progress == nullptr && level.done[c]) continue;
       // A sibling that has begun has other points than were chosen at deploy: the nearest that is not slower.
       const Frontier& planned = tree_->of(*model_, children[c]);
-      const std::size_t point = progress == nullptr ? chosen[c] : sibling.within(std::max(planned[chosen[c]].ms, sibling.fastest_ms()));
+      const std::size_t point =
+          progress == nullptr ? chosen[c] : sibling.within(std::max(planned[chosen[c]].ms, sibling.fastest_ms()));
       ms[c] = sibling[point].ms;
       others += sibling[point].cost;
     }
@@ -189,7 +191,10 @@ bool Rest::through_irregular(Level& level, const Progress* progress) {
     for (std::size_t k = 0; k < level.after_node->size(); ++k) {
       const Point& after = (*level.after_node)[k];
       if (without_own + after.ms > budget_ms_) continue;
-      points.push_back({.ms = after.ms + tails[level.child], .cost = after.cost + others, .left = static_cast<std::uint32_t>(k), .right = static_cast<std::uint32_t>(p)});
+      points.push_back({.ms = after.ms + tails[level.child],
+                        .cost = after.cost + others,
+                        .left = static_cast<std::uint32_t>(k),
+                        .right = static_cast<std::uint32_t>(p)});
     }
   }
   level.own = Frontier(undominated(std::move(points)));
@@ -218,14 +223,17 @@ void Rest::collect(const WorkflowModel& model, double ms, std::vector<ChosenStag
       const std::size_t at = level.own.within(left);
       CHECK(at != Frontier::kNone);
       const Point& point = level.own[at];
-      if (model.tree.nodes[level.node].kind == Kind::parallel) collect_parallel(model, level, point, out);
-      else collect_irregular(model, level, point, out);
+      if (model.tree.nodes[level.node].kind == Kind::parallel)
+        collect_parallel(model, level, point, out);
+      else
+        collect_irregular(model, level, point, out);
       left = (*level.after_node)[point.left].ms;
     }
   }
 }
 
-void Rest::collect_parallel(const WorkflowModel& model, const Level& level, const Point& point, std::vector<ChosenStage>& out) const {
+void Rest::collect_parallel(const WorkflowModel& model, const Level& level, const Point& point,
+                            std::vector<ChosenStage>& out) const {
   if (!level.begun.empty()) return;
   const auto children = model.tree.children_of(model.tree.nodes[level.node]);
   const double region_ms = budget_ms_ - (*level.after_node)[point.left].ms;
@@ -237,7 +245,8 @@ void Rest::collect_parallel(const WorkflowModel& model, const Level& level, cons
   }
 }
 
-void Rest::collect_irregular(const WorkflowModel& model, const Level& level, const Point& point, std::vector<ChosenStage>& out) const {
+void Rest::collect_irregular(const WorkflowModel& model, const Level& level, const Point& point,
+                             std::vector<ChosenStage>& out) const {
   if (!level.begun.empty()) return;
   const auto children = model.tree.children_of(model.tree.nodes[level.node]);
   const auto chosen = tree_->choices(model, level.node, point.right);

@@ -1,6 +1,6 @@
-// Rest: what must still happen after the stage at hand, as one frontier for a given deadline. On a chain that is a frontier
-// built at deploy; inside parallel regions the siblings are paid for as well, and how fast they must be depends on when
-// the region has to end. Used by frontier_planner.h.
+// Rest: what must still happen after the stage at hand, as one frontier for a given deadline. On a chain that is a
+// frontier built at deploy; inside parallel regions the siblings are paid for as well, and how fast they must be
+// depends on when the region has to end. Used by frontier_planner.h.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -31,8 +31,8 @@ class Rest {
  public:
   // Everything after `stage` if all must be over in `budget_ms` from now; false if that is impossible whatever the
   // stage at hand does. Keeps pointers into the model and the tree until the next call.
-  [[nodiscard]] bool prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage,
-                             double budget_ms, const Progress* progress);
+  [[nodiscard]] bool prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links,
+                             std::size_t stage, double budget_ms, const Progress* progress);
   // The cheapest rest that takes at most `ms` after the stage at hand.
   [[nodiscard]] RestChoice cheapest(double ms) const;
   // The stages of the cheapest rest when the stage at hand takes `ms` of the budget.
@@ -44,13 +44,13 @@ class Rest {
   // child on the way to the stage has finished: its points are (that time, cost of all that is then still to pay).
   struct Level {
     Index node = 0;
-    std::uint32_t child = 0;             // which child leads to the stage
+    std::uint32_t child = 0;               // which child leads to the stage
     const Frontier* after_node = nullptr;  // the same for the ancestor itself
-    Frontier own;                        // where it had to be made
-    const Frontier* after = nullptr;     // own, or a frontier of the tree
-    std::vector<Frontier> begun;         // siblings as they are now, where they have begun
+    Frontier own;                          // where it had to be made
+    const Frontier* after = nullptr;       // own, or a frontier of the tree
+    std::vector<Frontier> begun;           // siblings as they are now, where they have begun
     std::vector<const Frontier*> siblings;
-    std::vector<bool> done;              // irregular: parts that came before the stage at hand
+    std::vector<bool> done;  // irregular: parts that came before the stage at hand
   };
 
   void push(Index node, std::uint32_t child);
@@ -58,8 +58,10 @@ class Rest {
   [[nodiscard]] bool through_parallel(Level& level, const Progress* progress);
   [[nodiscard]] bool through_irregular(Level& level, const Progress* progress);
   void find_siblings(Level& level, const Progress* progress) const;
-  void collect_parallel(const WorkflowModel& model, const Level& level, const Frontier::Point& point, std::vector<ChosenStage>& out) const;
-  void collect_irregular(const WorkflowModel& model, const Level& level, const Frontier::Point& point, std::vector<ChosenStage>& out) const;
+  void collect_parallel(const WorkflowModel& model, const Level& level, const Frontier::Point& point,
+                        std::vector<ChosenStage>& out) const;
+  void collect_irregular(const WorkflowModel& model, const Level& level, const Frontier::Point& point,
+                         std::vector<ChosenStage>& out) const;
 
   const WorkflowModel* model_ = nullptr;
   const FrontierTree* tree_ = nullptr;
@@ -73,7 +75,8 @@ class Rest {
 };
 
 // The least time from the start of `stage` to the end of the workflow; siblings start with it. Infinity if impossible.
-[[nodiscard]] double fastest_from(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage);
+[[nodiscard]] double fastest_from(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links,
+                                  std::size_t stage);
 
 // The frontier of what is left of a part of the workflow. REQUIRES: progress has an entry for every stage.
 [[nodiscard]] Frontier remaining(const WorkflowModel& model, const FrontierTree& tree, SeriesParallelTree::Index node,

@@ -44,7 +44,8 @@ const Frontier& FrontierTree::suffix(const WorkflowModel& model, Index series_no
   return from < children.size() ? of(model, children[from]) : nothing_;
 }
 
-std::span<const std::uint32_t> FrontierTree::choices(const WorkflowModel& model, Index irregular, std::size_t point) const {
+std::span<const std::uint32_t> FrontierTree::choices(const WorkflowModel& model, Index irregular,
+                                                     std::size_t point) const {
   const std::size_t width = model.tree.nodes[irregular].child_count;
   return {choices_[irregular].data() + point * width, width};
 }
@@ -59,16 +60,22 @@ bool FrontierTree::build(const WorkflowModel& model, Index index, std::size_t ch
   const SeriesParallelTree::Node& node = model.tree.nodes[index];
   Frontier fresh;
   switch (node.kind) {
-    case Kind::series: return build_series(model, index, child);
-    case Kind::empty: fresh = nothing_to_do(); break;
+    case Kind::series:
+      return build_series(model, index, child);
+    case Kind::empty:
+      fresh = nothing_to_do();
+      break;
     case Kind::stage: {
       const ModelStage& stage = model.stages[node.stage];
       fresh = stage_frontier(stage.candidates, cap_, stage.scale, stage.wait_ms);
       break;
     }
-    case Kind::parallel: fresh = parallel(children(model, index), node.needed, points_max_); break;
+    case Kind::parallel:
+      fresh = parallel(children(model, index), node.needed, points_max_);
+      break;
     case Kind::irregular: {
-      IrregularFrontier made = irregular_frontier(IrregularRegion(model.tree, index), children(model, index), points_max_);
+      IrregularFrontier made =
+          irregular_frontier(IrregularRegion(model.tree, index), children(model, index), points_max_);
       fresh = std::move(made.frontier);
       choices_[index] = std::move(made.choices);
       break;
@@ -107,7 +114,8 @@ std::size_t FrontierTree::rebuild(const WorkflowModel& model, const TreeLinks& l
   return built;
 }
 
-void FrontierTree::collect(const WorkflowModel& model, Index root, std::size_t root_point, std::vector<ChosenStage>& out) const {
+void FrontierTree::collect(const WorkflowModel& model, Index root, std::size_t root_point,
+                           std::vector<ChosenStage>& out) const {
   struct Todo {
     Index node;
     std::size_t point;

@@ -35,11 +35,13 @@ class FrontierTree {
   // Of a series: its children from the `from`-th on; past the last there is nothing to do.
   [[nodiscard]] const Frontier& suffix(const WorkflowModel& model, Index series, std::size_t from) const;
   // Of an irregular region: the point of each child behind one of its points.
-  [[nodiscard]] std::span<const std::uint32_t> choices(const WorkflowModel& model, Index irregular, std::size_t point) const;
+  [[nodiscard]] std::span<const std::uint32_t> choices(const WorkflowModel& model, Index irregular,
+                                                       std::size_t point) const;
 
   // The stages behind a point, in the order of the tree.
   void collect(const WorkflowModel& model, Index node, std::size_t point, std::vector<ChosenStage>& out) const;
-  void collect_suffix(const WorkflowModel& model, Index series, std::size_t from, std::size_t point, std::vector<ChosenStage>& out) const;
+  void collect_suffix(const WorkflowModel& model, Index series, std::size_t from, std::size_t point,
+                      std::vector<ChosenStage>& out) const;
 
   // The candidates of `stage` have changed: rebuilds upwards until nothing changes. Frontiers built again.
   std::size_t rebuild(const WorkflowModel& model, const TreeLinks& links, std::size_t stage);

@@ -15,7 +15,12 @@ constexpr std::size_t kDeadlines = 128;
 class Search {
  public:
   Search(const IrregularRegion& region, std::span<const Frontier* const> parts)
-      : region_(region), parts_(parts), ms_(parts.size()), finish_(parts.size()), tail_(parts.size()), chosen_(parts.size()) {}
+      : region_(region),
+        parts_(parts),
+        ms_(parts.size()),
+        finish_(parts.size()),
+        tail_(parts.size()),
+        chosen_(parts.size()) {}
 
   // Every combination of points.
   void enumerate() {
@@ -42,14 +47,16 @@ class Search {
     longest = std::max(shortest, region_.finish(ms_, finish_));
     std::vector<Dollars> upper, lower;
     for (std::size_t k = 0; k < kDeadlines; ++k) {
-      const double deadline = shortest + (longest - shortest) * static_cast<double>(k) / static_cast<double>(kDeadlines - 1);
+      const double deadline =
+          shortest + (longest - shortest) * static_cast<double>(k) / static_cast<double>(kDeadlines - 1);
       meet(deadline);
       upper.push_back(note());
       lower.push_back(least_cost(deadline));
     }
     // A deadline between two samples is served by the plan of the earlier one; nothing can beat the bound of the later.
     for (std::size_t k = 0; k < kDeadlines; ++k) {
-      const Dollars cheapest_served = *std::min_element(upper.begin(), upper.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      const Dollars cheapest_served =
+          *std::min_element(upper.begin(), upper.begin() + static_cast<std::ptrdiff_t>(k) + 1);
       gap_ = std::max(gap_, cheapest_served - lower[std::min(k + 1, kDeadlines - 1)]);
     }
   }
@@ -88,7 +95,8 @@ class Search {
   // order hands out what is left, heads as newly chosen, tails as they were.
   void meet(double deadline) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const double share = longest_through_[i] > 0 ? parts_[i]->fastest_ms() / longest_through_[i] * deadline : deadline;
+      const double share =
+          longest_through_[i] > 0 ? parts_[i]->fastest_ms() / longest_through_[i] * deadline : deadline;
       choose(i, std::max(share, parts_[i]->fastest_ms()));
     }
     region_.tails(ms_, tail_);
@@ -109,7 +117,8 @@ class Search {
     Dollars total = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const double ms = deadline - (longest_through_[i] - parts_[i]->fastest_ms());
-      const std::size_t point = region_.waits_for_all() ? parts_[i]->within(std::max(ms, parts_[i]->fastest_ms())) : parts_[i]->size() - 1;
+      const std::size_t point =
+          region_.waits_for_all() ? parts_[i]->within(std::max(ms, parts_[i]->fastest_ms())) : parts_[i]->size() - 1;
       total += (*parts_[i])[point].cost;
     }
     return total;
@@ -126,14 +135,17 @@ class Search {
 
 }  // namespace
 
-IrregularFrontier irregular_frontier(const IrregularRegion& region, std::span<const Frontier* const> parts, std::size_t points_max) {
+IrregularFrontier irregular_frontier(const IrregularRegion& region, std::span<const Frontier* const> parts,
+                                     std::size_t points_max) {
   CHECK(parts.size() == region.size());
   double combinations = 1;
   for (const Frontier* part : parts) combinations *= static_cast<double>(part->size());
   if (combinations == 0) return {};
   Search search(region, parts);
-  if (combinations <= kEnumeratedMax) search.enumerate();
-  else search.sample();
+  if (combinations <= kEnumeratedMax)
+    search.enumerate();
+  else
+    search.sample();
   return search.result(points_max);
 }
 

@@ -18,7 +18,7 @@ struct IrregularFrontier {
 // Large regions: for a series of deadlines every part gets time in proportion to its fastest, so that no path is
 // longer than the deadline, and then the slack that is left; the gap is measured against a bound in which every part
 // may use all slack of the longest path through it. O(deadlines · edges).
-[[nodiscard]] IrregularFrontier irregular_frontier(const IrregularRegion& region, std::span<const Frontier* const> parts,
-                                                   std::size_t points_max);
+[[nodiscard]] IrregularFrontier irregular_frontier(const IrregularRegion& region,
+                                                   std::span<const Frontier* const> parts, std::size_t points_max);
 
 }  // namespace sluice::plan

@@ -54,8 +54,10 @@ WorkflowModel random_model(Rng& rng, bool chain) {
   }
   for (std::uint32_t i = 0; i < stages; ++i) {
     ModelStage stage{.name = std::to_string(i), .candidates = random_candidates(rng, 1 + rng.below(4), false)};
-    if (rng.chance(0.3)) stage.scale = {1, rng.uniform(0.1, 1)};                                          // alternatives
-    if (rng.chance(0.2)) stage.scale = foreach_scale(static_cast<std::uint32_t>(1 + rng.below(5)), static_cast<std::uint32_t>(rng.below(3)));
+    if (rng.chance(0.3)) stage.scale = {1, rng.uniform(0.1, 1)};  // alternatives
+    if (rng.chance(0.2))
+      stage.scale =
+          foreach_scale(static_cast<std::uint32_t>(1 + rng.below(5)), static_cast<std::uint32_t>(rng.below(3)));
     if (rng.chance(0.2)) stage.wait_ms = rng.uniform(0, 30);
     model.stages.push_back(std::move(stage));
   }
@@ -77,7 +79,8 @@ std::vector<Candidates> capped(const WorkflowModel& model, BatchCap cap) {
   return out;
 }
 
-std::optional<Dollars> cheapest(const SeriesParallelTree& tree, const std::vector<Candidates>& stages, double budget_ms) {
+std::optional<Dollars> cheapest(const SeriesParallelTree& tree, const std::vector<Candidates>& stages,
+                                double budget_ms) {
   const auto all = brute_force_frontier({tree, stages});
   EXPECT_TRUE(all.ok());
   std::optional<Dollars> best;
@@ -104,8 +107,8 @@ std::set<std::uint32_t> before(const WorkflowModel& model, std::size_t stage) {
 }
 
 // Compares every option of a query with brute force; the number of options.
-std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& planner, std::size_t stage, BatchCap cap, double budget_ms,
-                         const Progress* progress, FrontierWorkspace& workspace) {
+std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& planner, std::size_t stage, BatchCap cap,
+                         double budget_ms, const Progress* progress, FrontierWorkspace& workspace) {
   std::vector<Candidates> stages = capped(model, cap);
   for (const std::uint32_t done : before(model, stage)) stages[done] = {{configuration(1, 0, 0), 0, 0}};
   if (progress != nullptr) {
@@ -117,7 +120,8 @@ std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& plan
   }
   const auto found = planner.query(stage, cap, budget_ms, workspace, progress);
   const std::vector<Option> options(found.begin(), found.end());
-  EXPECT_TRUE(std::is_sorted(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; }));
+  EXPECT_TRUE(
+      std::is_sorted(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; }));
   for (std::uint32_t c = 0; c < model.stages[stage].candidates.size(); ++c) {
     const Candidate& candidate = model.stages[stage].candidates[c];
     const auto option = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.candidate == c; });
@@ -129,7 +133,8 @@ std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& plan
     std::vector<Candidates> fixed = stages;
     fixed[stage] = {{candidate.configuration, terms.ms + model.stages[stage].wait_ms, terms.cost}};
     const auto best = cheapest(model.tree, fixed, budget_ms);
-    EXPECT_EQ(option != options.end(), best.has_value()) << "stage " << stage << " candidate " << c << " budget " << budget_ms;
+    EXPECT_EQ(option != options.end(), best.has_value())
+        << "stage " << stage << " candidate " << c << " budget " << budget_ms;
     if (!best || option == options.end()) continue;
     EXPECT_NEAR(option->cost, *best, 1e-9 * *best + 1e-15) << "stage " << stage << " candidate " << c;
     if (progress != nullptr) continue;
@@ -194,9 +199,12 @@ TEST(FrontierPlanner, CountsSiblingsByWhereTheyAre) {
     const auto own = before(model, stage);
     for (const std::uint32_t done : own) progress.stages[done].state = Progress::State::done;
     for (std::size_t other = 0; other < model.stages.size(); ++other) {
-      if (other == stage || own.contains(static_cast<std::uint32_t>(other)) || before(model, other).contains(static_cast<std::uint32_t>(stage)) || rng.chance(0.4)) continue;
+      if (other == stage || own.contains(static_cast<std::uint32_t>(other)) ||
+          before(model, other).contains(static_cast<std::uint32_t>(stage)) || rng.chance(0.4))
+        continue;
       for (const std::uint32_t done : before(model, other)) progress.stages[done].state = Progress::State::done;
-      if (progress.stages[other].state == Progress::State::waiting) progress.stages[other] = {Progress::State::running, rng.uniform(0, 60)};
+      if (progress.stages[other].state == Progress::State::waiting)
+        progress.stages[other] = {Progress::State::running, rng.uniform(0, 60)};
     }
     if (progress.stages[stage].state != Progress::State::waiting) continue;
     const double budget = planner.fastest_ms(stage, 8) * rng.uniform(0.9, 2.5);
@@ -210,8 +218,12 @@ TEST(FrontierPlanner, WholeFrontierEqualsBruteForceOnIrregularWorkflows) {
   for (int i = 0; i < 400; ++i) {
     WorkflowModel model;
     const std::uint32_t needed = rng.chance(0.3) ? 1 : 0;
-    model.tree = tb::tree_of(tb::series({tb::stage(0), tb::irregular({tb::stage(1), tb::stage(2), tb::stage(3, needed), tb::stage(4)}, {{0, 2}, {1, 2}, {1, 3}})}));
-    for (int s = 0; s < 5; ++s) model.stages.push_back({.name = std::to_string(s), .candidates = random_candidates(rng, 1 + rng.below(4), false)});
+    model.tree = tb::tree_of(
+        tb::series({tb::stage(0), tb::irregular({tb::stage(1), tb::stage(2), tb::stage(3, needed), tb::stage(4)},
+                                                {{0, 2}, {1, 2}, {1, 3}})}));
+    for (int s = 0; s < 5; ++s)
+      model.stages.push_back(
+          {.name = std::to_string(s), .candidates = random_candidates(rng, 1 + rng.below(4), false)});
     const FrontierPlanner planner(model);
     const BatchCap cap = 8;
     const Frontier& whole = planner.whole(cap);
@@ -230,7 +242,9 @@ TEST(FrontierPlanner, WholeFrontierEqualsBruteForceOnIrregularWorkflows) {
       for (const Option& option : std::vector<Option>(workspace.options)) {
         const Plan plan = planner.plan_of(stage, option, workspace);
         std::vector<StageTerms> chosen(5);
-        for (const ChosenStage& s : plan.stages) chosen[s.stage] = {model.stages[s.stage].candidates[s.candidate].ms, model.stages[s.stage].candidates[s.candidate].cost};
+        for (const ChosenStage& s : plan.stages)
+          chosen[s.stage] = {model.stages[s.stage].candidates[s.candidate].ms,
+                             model.stages[s.stage].candidates[s.candidate].cost};
         chosen[0] = {};
         const Totals totals = evaluate(model.tree, chosen);
         EXPECT_LE(totals.ms, budget * (1 + 1e-12));
@@ -267,8 +281,11 @@ TEST(FrontierPlanner, ThinnedPlansStayWithinTheBoundItPrints) {
   std::size_t thinned_ones = 0;
   for (int i = 0; i < 200; ++i) {
     WorkflowModel model;
-    model.tree = tb::tree_of(tb::series({tb::stage(0), tb::parallel({tb::stage(1), tb::series({tb::stage(2), tb::stage(3)})}), tb::stage(4), tb::stage(5)}));
-    for (int s = 0; s < 6; ++s) model.stages.push_back({.name = std::to_string(s), .candidates = random_candidates(rng, 40, false)});
+    model.tree =
+        tb::tree_of(tb::series({tb::stage(0), tb::parallel({tb::stage(1), tb::series({tb::stage(2), tb::stage(3)})}),
+                                tb::stage(4), tb::stage(5)}));
+    for (int s = 0; s < 6; ++s)
+      model.stages.push_back({.name = std::to_string(s), .candidates = random_candidates(rng, 40, false)});
     const FrontierPlanner exact(model, {.points_max = 1u << 20});
     const FrontierPlanner coarse(model, {.points_max = 6});
     const Frontier &a = exact.whole(8), &b = coarse.whole(8);
@@ -304,7 +321,8 @@ TEST(FrontierPlanner, AnUpdateGivesWhatBuildingAnewGives) {
 TEST(FrontierPlanner, HasNoPlanWhereThereIsNone) {
   WorkflowModel model;
   model.tree = tb::chain_of(2);
-  model.stages = {{.name = "a", .candidates = {{configuration(1, 1, 1), 10, 1}}}, {.name = "b", .candidates = {{configuration(4, 1, 1), 10, 1}}}};
+  model.stages = {{.name = "a", .candidates = {{configuration(1, 1, 1), 10, 1}}},
+                  {.name = "b", .candidates = {{configuration(4, 1, 1), 10, 1}}}};
   const FrontierPlanner planner(model);
   FrontierWorkspace workspace;
   EXPECT_TRUE(planner.query(0, 1, 1e9, workspace).empty());  // b has no batch of 1
