@@ -1,7 +1,6 @@
 #include "plan/frontier.h"
 
 #include <algorithm>
-#include <queue>
 #include <tuple>
 
 #include "base/check.h"
@@ -10,115 +9,6 @@ namespace sluice::plan {
 namespace {
 
 using Point = Frontier::Point;
-
-// Exact products up to this many sums; a merge of as many points takes about a millisecond.
-constexpr std::size_t kExactSumsMax = 1u << 16;
-
-// Merges two lists sorted by ms (cost falling) into `out`, dropping what is dominated.
-void merge_undominated(std::span<const Point> a, std::span<const Point> b, std::vector<Point>& out) {
-  Dollars best = std::numeric_limits<Dollars>::infinity();
-  std::size_t i = 0, j = 0;
-  while (i < a.size() || j < b.size()) {
-    const bool from_a = j == b.size() || (i < a.size() && std::tie(a[i].ms, a[i].cost) <= std::tie(b[j].ms, b[j].cost));
-    const Point& point = from_a ? a[i++] : b[j++];
-    if (point.cost < best) {
-      best = point.cost;
-      out.push_back(point);
-    }
-  }
-}
-
-// All sums, by merging shifted copies of the longer frontier two by two: n·m points in log(n) passes that shrink as
-// dominated points drop out.
-std::vector<Point> exact_sums(const Frontier& first, const Frontier& rest) {
-  const bool first_is_shorter = first.size() <= rest.size();
-  const Frontier& rows = first_is_shorter ? first : rest;
-  const Frontier& columns = first_is_shorter ? rest : first;
-  std::vector<Point> current, next;
-  std::vector<std::size_t> starts;
-  current.reserve(rows.size() * columns.size());
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    starts.push_back(current.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::size_t left = first_is_shorter ? r : c, right = first_is_shorter ? c : r;
-      current.push_back({first[left].ms + rest[right].ms, first[left].cost + rest[right].cost,
-                         static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right)});
-    }
-  }
-  starts.push_back(current.size());
-  while (starts.size() > 2) {
-    next.clear();
-    std::vector<std::size_t> next_starts;
-    for (std::size_t k = 0; k + 1 < starts.size(); k += 2) {
-      next_starts.push_back(next.size());
-      const std::span<const Point> a(current.data() + starts[k], current.data() + starts[k + 1]);
-      std::span<const Point> b;
-      if (k + 2 < starts.size()) b = {current.data() + starts[k + 1], current.data() + starts[k + 2]};
-      merge_undominated(a, b, next);
-    }
-    next_starts.push_back(next.size());
-    current.swap(next);
-    starts.swap(next_starts);
-  }
-  // Rounding can make two sums of one row equal in cost, so even a single row is filtered.
-  next.clear();
-  merge_undominated(current, {}, next);
-  return next;
-}
-
-// The cheapest sum within `ms`: one pass over both, the rest's time shrinking as the first's grows.
-Point cheapest_sum(const Frontier& first, const Frontier& rest, double ms) {
-  Point best{.ms = 0, .cost = std::numeric_limits<Dollars>::infinity()};
-  std::size_t j = rest.size();
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    while (j > 0 && first[i].ms + rest[j - 1].ms > ms) --j;
-    if (j == 0) break;
-    const Dollars cost = first[i].cost + rest[j - 1].cost;
-    if (cost < best.cost)
-      best = {first[i].ms + rest[j - 1].ms, cost, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j - 1)};
-  }
-  return best;
-}
-
-// Large products: finds points one by one, always inside the widest gap in cost. Between two neighbours the exact
-// frontier lies below the faster and above the cheaper one, so the widest gap left is the error.
-Frontier sampled_sums(const Frontier& first, const Frontier& rest, std::size_t points_max) {
-  struct Interval {
-    Dollars gap;
-    double low_ms, high_ms;  // of the two neighbours
-    Dollars low_cost, high_cost;
-    bool operator<(const Interval& other) const { return std::tie(gap, other.low_ms) < std::tie(other.gap, low_ms); }
-  };
-  std::vector<Point> found;
-  std::priority_queue<Interval> intervals;
-  const Point fastest = cheapest_sum(first, rest, first.fastest_ms() + rest.fastest_ms());
-  const Point cheapest = cheapest_sum(first, rest, std::numeric_limits<double>::infinity());
-  found = {fastest, cheapest};
-  intervals.push({fastest.cost - cheapest.cost, fastest.ms, cheapest.ms, fastest.cost, cheapest.cost});
-  Dollars settled = 0;  // gaps in which nothing more is to be found count no more
-  while (found.size() < points_max && !intervals.empty()) {
-    const Interval widest = intervals.top();
-    intervals.pop();
-    const double middle = widest.low_ms + (widest.high_ms - widest.low_ms) / 2;
-    if (!(middle > widest.low_ms && middle < widest.high_ms)) {
-      settled = std::max(settled, widest.gap);
-      continue;
-    }
-    const Point point = cheapest_sum(first, rest, middle);
-    const auto add = [&](double low_ms, Dollars low_cost, double high_ms, Dollars high_cost) {
-      if (low_cost > high_cost && high_ms > low_ms)
-        intervals.push({low_cost - high_cost, low_ms, high_ms, low_cost, high_cost});
-    };
-    if (point.cost < widest.low_cost && point.ms > widest.low_ms) {
-      found.push_back(point);
-      add(widest.low_ms, widest.low_cost, point.ms, point.cost);
-    }
-    // Nothing cheaper than `point` up to the middle: the rest of the gap lies beyond it.
-    add(middle, std::min(point.cost, widest.low_cost), widest.high_ms, widest.high_cost);
-  }
-  const Dollars left = intervals.empty() ? settled : std::max(settled, intervals.top().gap);
-  return Frontier(undominated(std::move(found)), left);
-}
 
 // Σ of the `needed` smallest surcharges (cost within `ms` above the child's cheapest) plus every child's cheapest;
 // infinity if fewer than `needed` children can finish within `ms`. `scratch` holds the surcharges.
@@ -208,9 +98,13 @@ std::vector<Point> undominated(std::vector<Point> points) {
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return std::tie(a.ms, a.cost, a.left, a.right) < std::tie(b.ms, b.cost, b.left, b.right);
   });
-  std::vector<Point> out;
-  merge_undominated(points, {}, out);
-  return out;
+  Dollars best = std::numeric_limits<Dollars>::infinity();
+  std::erase_if(points, [&](const Point& point) {
+    const bool dominated = point.cost >= best;
+    best = std::min(best, point.cost);
+    return dominated;
+  });
+  return points;
 }
 
 Frontier stage_frontier(std::span<const Candidate> candidates, BatchCap cap, const StageScale& scale, double wait_ms) {
@@ -225,16 +119,6 @@ Frontier stage_frontier(std::span<const Candidate> candidates, BatchCap cap, con
 
 Frontier nothing_to_do() {
   return Frontier({Point{}});
-}
-
-Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max) {
-  CHECK(points_max >= 2);
-  if (first.empty() || rest.empty()) return {};
-  const Dollars inherited = first.gap() + rest.gap();
-  const bool exact = first.size() * rest.size() <= kExactSumsMax;
-  Frontier sums =
-      exact ? thinned(Frontier(exact_sums(first, rest)), points_max) : sampled_sums(first, rest, points_max);
-  return Frontier({sums.points().begin(), sums.points().end()}, sums.gap() + inherited);
 }
 
 Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max) {

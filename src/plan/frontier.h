@@ -61,8 +61,7 @@ class Frontier {
                                       double wait_ms = 0);
 // Nothing to do: no time, no cost.
 [[nodiscard]] Frontier nothing_to_do();
-// One after the other. Exact while the product of the sizes is small; beyond, at most `points_max` points are found by
-// always splitting the widest gap, and gap() tells what that may cost.
+// One after the other.
 [[nodiscard]] Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max);
 // At the same time; the region ends when `needed` children have finished, and all are paid for.
 [[nodiscard]] Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max);
