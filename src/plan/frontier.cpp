@@ -73,23 +73,23 @@ std::vector<double> all_latencies(std::span<const Frontier* const> children) {
 }
 
 // `needed` of them must finish: evaluated at the latencies of the children, at a bounded number of them if there are
-// very many; skipped ones widen the gap.
+// very many; skipped ones count as error.
 Frontier parallel_some(std::span<const Frontier* const> children, std::size_t needed) {
   constexpr std::size_t kEvaluationsMax = 4'000'000;
   const std::vector<double> latencies = all_latencies(children);
   const std::size_t stride = 1 + latencies.size() * children.size() / kEvaluationsMax;
   std::vector<Point> out;
   std::vector<Dollars> scratch;
-  Dollars gap = 0;
+  double error = 0;
   for (std::size_t i = 0; i < latencies.size(); ++i) {
     const bool last = i + 1 == latencies.size();
     if (i % stride != 0 && !last && !out.empty()) continue;  // until the first feasible one, none is skipped
     const Dollars cost = parallel_cost(children, needed, latencies[i], scratch);
     if (cost == std::numeric_limits<Dollars>::infinity() || (!out.empty() && cost >= out.back().cost)) continue;
-    if (stride > 1 && !out.empty()) gap = std::max(gap, out.back().cost - cost);
+    if (stride > 1 && !out.empty()) error = std::max(error, out.back().cost / cost - 1);
     out.push_back({.ms = latencies[i], .cost = cost});
   }
-  return Frontier(std::move(out), gap);
+  return Frontier(std::move(out), error);
 }
 
 }  // namespace
@@ -123,16 +123,16 @@ Frontier nothing_to_do() {
 
 Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max) {
   CHECK(needed >= 1 && needed <= children.size());
-  Dollars inherited = 0;
+  double inherited = 0;
   std::size_t possible = 0;
   for (const Frontier* child : children) {
-    inherited += child->gap();
+    inherited = std::max(inherited, child->error());
     possible += child->empty() ? 0 : 1;
   }
   if (possible < children.size()) return {};  // a branch nobody can run: it is paid for, so there is no plan
   Frontier made = needed == children.size() ? Frontier(parallel_all(children)) : parallel_some(children, needed);
-  made = thinned(std::move(made), points_max);
-  return Frontier({made.points().begin(), made.points().end()}, made.gap() + inherited);
+  const double error = compounded(made.error(), inherited);
+  return thinned(Frontier({made.points().begin(), made.points().end()}, error), points_max);
 }
 
 void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms,
@@ -151,36 +151,38 @@ void choose_parallel(std::span<const Frontier* const> children, std::size_t need
 Frontier thinned(Frontier frontier, std::size_t points_max) {
   if (frontier.size() <= points_max) return frontier;
   const std::span<const Point> points = frontier.points();
-  // Keeping a point whenever the cost has fallen by more than `step` since the last kept one leaves gaps ≤ step.
-  const auto keep = [&](Dollars step, std::vector<Point>* out) {
+  // Keeping a point whenever the cost has fallen by more than `step` of itself since the last kept one leaves errors
+  // ≤ step. A last point that costs nothing is always kept.
+  const auto keep = [&](double step, std::vector<Point>* out) {
     std::size_t kept = 1;
     Dollars last = points.front().cost;
     if (out != nullptr) out->push_back(points.front());
     for (std::size_t i = 1; i < points.size(); ++i) {
-      if (last - points[i].cost <= step && i + 1 < points.size()) continue;
+      if (last <= points[i].cost * (1 + step) && i + 1 < points.size()) continue;
       ++kept;
       last = points[i].cost;
       if (out != nullptr) out->push_back(points[i]);
     }
     return kept;
   };
-  Dollars low = 0, high = points.front().cost - points.back().cost;
+  const Dollars least = points.back().cost > 0 ? points.back().cost : points[points.size() - 2].cost;
+  double low = 0, high = points.front().cost / least;
   for (int i = 0; i < 40; ++i) {
-    const Dollars middle = low + (high - low) / 2;
+    const double middle = low + (high - low) / 2;
     (keep(middle, nullptr) <= points_max ? high : low) = middle;
   }
   std::vector<Point> out;
   keep(high, &out);
-  // The real gap: the largest fall in cost from a kept point to the last one dropped behind it.
-  Dollars gap = 0;
+  // The real error: the largest fall in cost from a kept point to the last one dropped behind it.
+  double error = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (next < out.size() && points[i] == out[next])
       ++next;
     else
-      gap = std::max(gap, out[next - 1].cost - points[i].cost);
+      error = std::max(error, out[next - 1].cost / points[i].cost - 1);
   }
-  return Frontier(std::move(out), frontier.gap() + gap);
+  return Frontier(std::move(out), compounded(frontier.error(), error));
 }
 
 }  // namespace sluice::plan

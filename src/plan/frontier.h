@@ -1,6 +1,7 @@
 // Frontier: for a part of a workflow, the plans nobody dominates, as points (latency, cost per request). Series adds
 // points, parallel takes the later and pays for both; folding a series-parallel tree gives the exact trade-off of the
-// whole. Used by frontier_planner.h. After thinning every cost is at most gap() above the exact one for any budget.
+// whole. Used by frontier_planner.h. After thinning every cost is at most 1 + error() times the exact one, for any
+// budget.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@ class Frontier {
 
   Frontier() = default;
   // REQUIRES: ms strictly ascending, cost strictly descending.
-  explicit Frontier(std::vector<Point> points, Dollars gap = 0) : points_(std::move(points)), gap_(gap) {}
+  explicit Frontier(std::vector<Point> points, double error = 0) : points_(std::move(points)), error_(error) {}
 
   [[nodiscard]] bool empty() const { return points_.empty(); }  // no plan at all
   [[nodiscard]] std::size_t size() const { return points_.size(); }
@@ -35,7 +36,7 @@ class Frontier {
   [[nodiscard]] std::span<const Point> points() const { return points_; }
   [[nodiscard]] double fastest_ms() const { return points_.front().ms; }
   [[nodiscard]] Dollars cheapest() const { return points_.back().cost; }
-  [[nodiscard]] Dollars gap() const { return gap_; }
+  [[nodiscard]] double error() const { return error_; }
 
   // The cheapest point within `ms`, kNone if none is: a binary search without branches to mispredict.
   [[nodiscard]] std::size_t within(double ms) const {
@@ -53,7 +54,7 @@ class Frontier {
 
  private:
   std::vector<Point> points_;
-  Dollars gap_ = 0;
+  double error_ = 0;
 };
 
 // One stage: its candidates with batch ≤ cap, scaled; `wait_ms` is spent before it starts.
@@ -68,8 +69,13 @@ class Frontier {
 // What parallel() chooses for each child when the region has `ms`: a point of each. REQUIRES: feasible.
 void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms,
                      std::span<std::size_t> chosen);
-// At most `points_max` points, the fastest and the cheapest among them, with the least largest gap.
+// At most `points_max` points, the fastest and the cheapest among them, spread evenly by relative cost: parts of a
+// workflow share a relative error, they do not add theirs up.
 [[nodiscard]] Frontier thinned(Frontier frontier, std::size_t points_max);
+// An error on top of another one.
+[[nodiscard]] inline double compounded(double a, double b) {
+  return (1 + a) * (1 + b) - 1;
+}
 // Sorts by ms and drops what is dominated; of equals the first by (left, right) stays.
 [[nodiscard]] std::vector<Frontier::Point> undominated(std::vector<Frontier::Point> points);
 

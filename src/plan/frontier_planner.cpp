@@ -28,11 +28,7 @@ const Frontier& FrontierPlanner::whole(BatchCap cap) const {
 }
 
 double FrontierPlanner::error_bound(BatchCap cap) const {
-  const Frontier& frontier = whole(cap);
-  if (frontier.empty() || frontier.gap() == 0) return 0;
-  // A plan costs at least the cheapest one, which is in the frontier, less what thinning may have hidden.
-  const Dollars least = frontier.cheapest() - frontier.gap();
-  return least > 0 ? frontier.gap() / least : std::numeric_limits<double>::infinity();
+  return whole(cap).error();
 }
 
 std::size_t FrontierPlanner::points() const {

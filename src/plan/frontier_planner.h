@@ -42,7 +42,7 @@ class FrontierPlanner {
   [[nodiscard]] const WorkflowModel& model() const { return model_; }
   // The frontier of the whole workflow; empty if the cap leaves a stage without a candidate.
   [[nodiscard]] const Frontier& whole(BatchCap cap) const;
-  // How much dearer than the exact optimum a plan may be, over the cheapest plan: 0 if nothing was thinned.
+  // How much dearer than the exact optimum a plan may be, as a part of it: 0 if nothing was thinned.
   [[nodiscard]] double error_bound(BatchCap cap) const;
   [[nodiscard]] std::size_t points() const;  // in all frontiers; 24 bytes each
 

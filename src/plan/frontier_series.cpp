@@ -81,7 +81,7 @@ class Sieve {
 Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max) {
   CHECK(points_max >= 2);
   if (first.empty() || rest.empty()) return {};
-  return thinned(Frontier(Sieve(first, rest).run(), first.gap() + rest.gap()), points_max);
+  return thinned(Frontier(Sieve(first, rest).run(), std::max(first.error(), rest.error())), points_max);
 }
 
 }  // namespace sluice::plan

@@ -57,12 +57,16 @@ class Search {
     for (std::size_t k = 0; k < kDeadlines; ++k) {
       const Dollars cheapest_served =
           *std::min_element(upper.begin(), upper.begin() + static_cast<std::ptrdiff_t>(k) + 1);
-      gap_ = std::max(gap_, cheapest_served - lower[std::min(k + 1, kDeadlines - 1)]);
+      const Dollars bound = lower[std::min(k + 1, kDeadlines - 1)];
+      if (cheapest_served > bound) error_ = std::max(error_, cheapest_served / bound - 1);
     }
   }
 
   IrregularFrontier result(std::size_t points_max) {
-    Frontier kept = thinned(Frontier(undominated(std::move(points_)), gap_), points_max);
+    double inherited = 0;
+    for (const Frontier* part : parts_) inherited = std::max(inherited, part->error());
+    const double error = compounded(error_, inherited);
+    const Frontier kept = thinned(Frontier(undominated(std::move(points_)), error), points_max);
     IrregularFrontier out;
     std::vector<Point> points(kept.points().begin(), kept.points().end());
     for (std::size_t p = 0; p < points.size(); ++p) {
@@ -71,9 +75,7 @@ class Search {
                          rows_.begin() + static_cast<std::ptrdiff_t>(row + parts_.size()));
       points[p].left = static_cast<std::uint32_t>(p);
     }
-    Dollars inherited = 0;
-    for (const Frontier* part : parts_) inherited += part->gap();
-    out.frontier = Frontier(std::move(points), kept.gap() + inherited);
+    out.frontier = Frontier(std::move(points), kept.error());
     return out;
   }
 
@@ -130,7 +132,7 @@ class Search {
   std::vector<std::uint32_t> chosen_;
   std::vector<std::uint32_t> rows_;
   std::vector<Point> points_;
-  Dollars gap_ = 0;
+  double error_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The frontier of an irregular region: exact by enumeration where that is small, else good plans with a proven gap.
+// The frontier of an irregular region: exact by enumeration where that is small, else good plans with a proven error.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ struct IrregularFrontier {
 };
 
 // Large regions: for a series of deadlines every part gets time in proportion to its fastest, so that no path is
-// longer than the deadline, and then the slack that is left; the gap is measured against a bound in which every part
+// longer than the deadline, and then the slack that is left; the error is measured against a bound in which every part
 // may use all slack of the longest path through it. O(deadlines · edges).
 [[nodiscard]] IrregularFrontier irregular_frontier(const IrregularRegion& region,
                                                    std::span<const Frontier* const> parts, std::size_t points_max);
