@@ -1,31 +1,16 @@
 #include "plan/frontier.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "base/check.h"
+#include "plan/frontier_sums.h"
 
 namespace sluice::plan {
 namespace {
 
 using Point = Frontier::Point;
-
-// Σ of the `needed` smallest surcharges (cost within `ms` above the child's cheapest) plus every child's cheapest;
-// infinity if fewer than `needed` children can finish within `ms`. `scratch` holds the surcharges.
-Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms,
-                      std::vector<Dollars>& scratch) {
-  scratch.clear();
-  Dollars total = 0;
-  for (const Frontier* child : children) {
-    total += child->cheapest();
-    const std::size_t point = child->within(ms);
-    if (point != Frontier::kNone) scratch.push_back((*child)[point].cost - child->cheapest());
-  }
-  if (scratch.size() < needed) return std::numeric_limits<Dollars>::infinity();
-  std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(needed - 1), scratch.end());
-  for (std::size_t i = 0; i < needed; ++i) total += scratch[i];
-  return total;
-}
 
 // All children must finish: a sweep over all latencies, lowering one child's cost at a time.
 std::vector<Point> parallel_all(std::span<const Frontier* const> children) {
@@ -57,6 +42,7 @@ std::vector<Point> parallel_all(std::span<const Frontier* const> children) {
       total = 0;
       for (const Dollars c : current) total += c;
     }
+    total = std::max(0.0, total);  // lowered step by step, it may round below
     if (out.empty() || total < out.back().cost) out.push_back({.ms = steps[i].ms, .cost = total});
   }
   return out;
@@ -121,6 +107,29 @@ Frontier nothing_to_do() {
   return Frontier({Point{}});
 }
 
+Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max) {
+  CHECK(points_max >= 2);
+  if (first.empty() || rest.empty()) return {};
+  std::vector<Point> sums;
+  FrontierSums().find(first.points(), rest.points(), sums);
+  return thinned(Frontier(std::move(sums), std::max(first.error(), rest.error())), points_max);
+}
+
+Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms,
+                      std::vector<Dollars>& scratch) {
+  scratch.clear();
+  Dollars total = 0;
+  for (const Frontier* child : children) {
+    total += child->cheapest();
+    const std::size_t point = child->within(ms);
+    if (point != Frontier::kNone) scratch.push_back((*child)[point].cost - child->cheapest());
+  }
+  if (scratch.size() < needed) return std::numeric_limits<Dollars>::infinity();
+  std::sort(scratch.begin(), scratch.end());
+  for (std::size_t i = 0; i < needed; ++i) total += scratch[i];
+  return total;
+}
+
 Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max) {
   CHECK(needed >= 1 && needed <= children.size());
   double inherited = 0;
@@ -146,6 +155,27 @@ void choose_parallel(std::span<const Frontier* const> children, std::size_t need
   CHECK(surcharges.size() >= needed);
   std::sort(surcharges.begin(), surcharges.end());
   for (std::size_t i = 0; i < needed; ++i) chosen[surcharges[i].second] = children[surcharges[i].second]->within(ms);
+}
+
+double pick(std::span<const Point> points, int bits, std::vector<Point>& out) {
+  out.clear();
+  if (points.empty()) return 0;
+  const std::uint64_t lowest = std::bit_cast<std::uint64_t>(points.back().cost);
+  const std::uint64_t range = std::bit_cast<std::uint64_t>(points.front().cost) - lowest;
+  const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - bits);
+  std::uint64_t last = ~std::uint64_t{0};
+  double error = 0;
+  for (std::uint32_t i = 0; i < points.size(); ++i) {
+    // The leading bits of a cost are a class; the fastest of a class stands for all of it.
+    const std::uint64_t cost_class = (std::bit_cast<std::uint64_t>(points[i].cost) - lowest) >> shift;
+    if (cost_class == last && i + 1 < points.size()) {
+      error = std::max(error, out.back().cost / points[i].cost - 1);
+      continue;
+    }
+    last = cost_class;
+    out.push_back({.ms = points[i].ms, .cost = points[i].cost, .left = i});
+  }
+  return error;
 }
 
 Frontier thinned(Frontier frontier, std::size_t points_max) {

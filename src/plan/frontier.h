@@ -38,16 +38,21 @@ class Frontier {
   [[nodiscard]] Dollars cheapest() const { return points_.back().cost; }
   [[nodiscard]] double error() const { return error_; }
 
-  // The cheapest point within `ms`, kNone if none is: a binary search without branches to mispredict.
+  // The cheapest point within `ms`, kNone if none is.
   [[nodiscard]] std::size_t within(double ms) const {
-    std::size_t first = 0, count = points_.size();  // points before `first` are within
+    const std::size_t count = count_within(points_, ms);
+    return count == 0 ? kNone : count - 1;
+  }
+  // How many of the points, which are by ms, are within `ms`: a binary search without branches to mispredict.
+  [[nodiscard]] static std::size_t count_within(std::span<const Point> points, double ms) {
+    std::size_t first = 0, count = points.size();  // points before `first` are within
     while (count > 0) {
       const std::size_t half = count / 2;
-      const bool inside = points_[first + half].ms <= ms;
+      const bool inside = points[first + half].ms <= ms;
       first = inside ? first + half + 1 : first;
       count = inside ? count - half - 1 : half;
     }
-    return first == 0 ? kNone : first - 1;
+    return first;
   }
 
   friend bool operator==(const Frontier&, const Frontier&) = default;
@@ -66,6 +71,10 @@ class Frontier {
 [[nodiscard]] Frontier series(const Frontier& first, const Frontier& rest, std::size_t points_max);
 // At the same time; the region ends when `needed` children have finished, and all are paid for.
 [[nodiscard]] Frontier parallel(std::span<const Frontier* const> children, std::size_t needed, std::size_t points_max);
+// What all of them cost if `needed` are to finish within `ms`, the others being as cheap as they can; infinity if they
+// cannot. `scratch` is overwritten. REQUIRES: no child is empty, needed ≤ children.
+[[nodiscard]] Dollars parallel_cost(std::span<const Frontier* const> children, std::size_t needed, double ms,
+                                    std::vector<Dollars>& scratch);
 // What parallel() chooses for each child when the region has `ms`: a point of each. REQUIRES: feasible.
 void choose_parallel(std::span<const Frontier* const> children, std::size_t needed, double ms,
                      std::span<std::size_t> chosen);
@@ -76,6 +85,9 @@ void choose_parallel(std::span<const Frontier* const> children, std::size_t need
 [[nodiscard]] inline double compounded(double a, double b) {
   return (1 + a) * (1 + b) - 1;
 }
+// At most 2^`bits` + 1 of the points, spread by relative cost, the fastest and the cheapest among them; `left` of a
+// kept one is its position in `points`. The error that brings. Coarser than thinned(), but one pass: for decisions.
+[[nodiscard]] double pick(std::span<const Frontier::Point> points, int bits, std::vector<Frontier::Point>& out);
 // Sorts by ms and drops what is dominated; of equals the first by (left, right) stays.
 [[nodiscard]] std::vector<Frontier::Point> undominated(std::vector<Frontier::Point> points);
 

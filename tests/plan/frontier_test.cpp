@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/rng.h"
 #include "support/random_candidates.h"
 
@@ -49,6 +51,45 @@ TEST(Frontier, SeriesKeepsExactlyTheSumsNobodyDominates) {
     expect_exact_series(staircase(rng, 1 + rng.below(200)), staircase(rng, 1 + rng.below(200)));
     expect_exact_series(random_frontier(rng, 1000, false), random_frontier(rng, 1000, false));
     expect_exact_series(random_frontier(rng, 1 + rng.below(20), true), staircase(rng, 1 + rng.below(50)));
+  }
+}
+
+// Costs that are lowered step by step do not come out as zero exactly, and must not come out below.
+TEST(Frontier, SeriesTakesWhatParallelRoundsToNothing) {
+  Rng rng(4);
+  std::size_t free_ones = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<Frontier> parts;
+    for (int p = 0; p < 3; ++p) {
+      parts.push_back(
+          Frontier({{.ms = rng.uniform(1, 2), .cost = rng.uniform(0, 1)}, {.ms = rng.uniform(3, 4), .cost = 0}}));
+    }
+    const std::array<const Frontier*, 3> children{&parts[0], &parts[1], &parts[2]};
+    const Frontier region = parallel(children, 3, 100);
+    EXPECT_GE(region.cheapest(), 0);
+    free_ones += region.cheapest() == 0;
+    expect_exact_series(region, parts[0]);
+  }
+  EXPECT_GT(free_ones, 50u);
+}
+
+TEST(Frontier, PicksFewPointsAndSaysWhatThatMayCost) {
+  Rng rng(5);
+  for (int i = 0; i < 100; ++i) {
+    const Frontier exact = staircase(rng, 1 + rng.below(300));
+    std::vector<Frontier::Point> picked;
+    const double error = pick(exact.points(), 4, picked);
+    EXPECT_LE(picked.size(), 17u);
+    EXPECT_EQ(picked.front().cost, exact[0].cost);
+    EXPECT_EQ(picked.back().cost, exact.cheapest());
+    for (const Frontier::Point& point : picked) EXPECT_EQ(point.ms, exact[point.left].ms);
+    for (const Frontier::Point& point : exact.points()) {
+      const std::size_t count = Frontier::count_within(picked, point.ms);
+      ASSERT_GT(count, 0u);
+      EXPECT_LE(picked[count - 1].cost, point.cost * (1 + error) * (1 + 1e-12));
+    }
+    EXPECT_EQ(pick(exact.points(), 64, picked), 0);
+    EXPECT_EQ(picked.size(), exact.size());
   }
 }
 
