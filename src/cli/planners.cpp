@@ -89,7 +89,7 @@ Result<PlanAnswer> ask_frontier(const plan::FrontierPlanner& planner, const Plan
       planner, {.stage = question.from, .cap = question.queue, .budget_ms = question.remaining_ms, .percentile = question.percentile}, workspace);
   out.search_us = median_us(question.repeat, [&] { (void)planner.query(question.from, question.queue, best.mean_budget_ms, workspace); });
   out.percentile_ms = best.percentile_ms;
-  out.error_bound = planner.error_bound(question.queue);
+  out.error_bound = plan::compounded(planner.error_bound(question.queue), workspace.rest.error());
   for (std::size_t i = 0; i < best.options.size() && i <= question.top; ++i) {
     out.plans.push_back(totals_of(planner.model(), planner.plan_of(question.from, best.options[i], workspace).stages));
   }

@@ -2,15 +2,32 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "base/check.h"
 
 namespace sluice::plan {
+namespace {
+
+// By ms, then position.
+struct Faster {
+  const Candidates& candidates;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return std::tie(candidates[a].ms, a) < std::tie(candidates[b].ms, b);
+  }
+};
+
+}  // namespace
 
 FrontierPlanner::FrontierPlanner(WorkflowModel model, const FrontierOptions& options)
     : model_(std::move(model)), links_(model_) {
   for (const BatchCap cap : model_.batch_caps()) trees_.emplace_back(model_, cap, options.points_max);
+  for (const ModelStage& stage : model_.stages) {
+    std::vector<std::uint32_t>& order = by_ms_.emplace_back(stage.candidates.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), Faster{stage.candidates});
+  }
 }
 
 const FrontierTree* FrontierPlanner::tree(BatchCap cap) const {
@@ -44,15 +61,18 @@ std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, 
   const FrontierTree* found = tree(cap);
   if (found == nullptr || !workspace.rest.prepare(model_, *found, links_, stage, budget_ms, progress)) return options;
   const ModelStage& at_hand = model_.stages[stage];
-  for (std::uint32_t i = 0; i < at_hand.candidates.size(); ++i) {
+  const std::span<const Frontier::Point> after = workspace.rest.after();
+  std::size_t end = after.size();  // what does not fit behind one candidate does not fit behind a slower one
+  for (const std::uint32_t i : by_ms_[stage]) {
     const Candidate& candidate = at_hand.candidates[i];
     if (candidate.configuration.batch > cap) continue;
     const StageTerms terms = at_hand.scale.of(candidate.ms, candidate.cost);
     const double ms = terms.ms + at_hand.wait_ms;
-    const RestChoice rest = workspace.rest.cheapest(budget_ms - ms);
-    if (rest.found) options.push_back({i, ms + rest.ms, terms.cost + rest.cost});
+    while (end > 0 && after[end - 1].ms > budget_ms - ms) --end;
+    if (end == 0) break;
+    options.push_back({i, ms + workspace.rest.path_ms(end - 1), terms.cost + after[end - 1].cost});
   }
-  std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
+  workspace.sort(options, [](const Option& a, const Option& b) {
     return std::tie(a.cost, a.ms, a.candidate) < std::tie(b.cost, b.ms, b.candidate);
   });
   return options;
@@ -63,7 +83,9 @@ Plan FrontierPlanner::plan_of(std::size_t stage, const Option& option, FrontierW
   const Candidate& candidate = at_hand.candidates[option.candidate];
   const double ms = at_hand.scale.of(candidate.ms, candidate.cost).ms + at_hand.wait_ms;
   Plan plan{.cost = option.cost, .stages = {{stage, option.candidate}}};
-  workspace.rest.collect(model_, ms, plan.stages);
+  const std::size_t points = Frontier::count_within(workspace.rest.after(), workspace.rest.budget_ms() - ms);
+  CHECK(points > 0);
+  workspace.rest.collect(model_, points - 1, plan.stages);
   return plan;
 }
 
@@ -75,8 +97,11 @@ double FrontierPlanner::fastest_ms(std::size_t stage, BatchCap cap) const {
 
 std::size_t FrontierPlanner::update(std::size_t stage, std::uint32_t candidate, double ms, Dollars cost) {
   Candidate& entry = model_.stages[stage].candidates[candidate];
+  std::erase(by_ms_[stage], candidate);
   entry.ms = ms;
   entry.cost = cost;
+  const Faster faster{model_.stages[stage].candidates};
+  by_ms_[stage].insert(std::lower_bound(by_ms_[stage].begin(), by_ms_[stage].end(), candidate, faster), candidate);
   std::size_t built = 0;
   for (FrontierTree& tree : trees_) {
     if (tree.cap() >= entry.configuration.batch) built += tree.rebuild(model_, links_, stage);

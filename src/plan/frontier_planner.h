@@ -1,12 +1,14 @@
 // FrontierPlanner: exact plans for whole workflows in microseconds. Frontiers of every part of the workflow are built
-// once per batch cap (at deploy, and partly again when a profile entry changes); a decision then is one binary search
-// per configuration of the stage at hand. Known caveats: latencies are taken to add up (means, or means with a margin);
-// frontiers beyond points_max and large irregular regions are good but not proven best, error_bound() says by how much.
+// once per batch cap (at deploy, and partly again when a profile entry changes); a decision then is one walk along the
+// configurations of the stage at hand, by time, and along the frontier of what follows. Known caveats: latencies are
+// taken to add up (means, or means with a margin); frontiers beyond points_max and large irregular regions are good but
+// not proven best, error_bound() and Rest::error() say by how much.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "plan/cost_sort.h"
 #include "plan/frontier_rest.h"
 #include "plan/frontier_tree.h"
 #include "plan/workflow_model.h"
@@ -22,6 +24,7 @@ struct Option {
   std::uint32_t candidate = 0;  // of the stage
   double ms = 0;                // this stage and what must follow on its own path
   Dollars cost = 0;             // this stage and everything that has not begun
+  friend bool operator==(const Option&, const Option&) = default;
 };
 
 struct Plan {
@@ -29,10 +32,12 @@ struct Plan {
   std::vector<ChosenStage> stages;  // the stage at hand first
 };
 
-// Scratch of one caller; grows to what it needs once, then queries outside of begun parallel regions allocate nothing.
+// Scratch of one caller; grows to what it needs once, then queries outside of begun or irregular regions allocate
+// nothing.
 struct FrontierWorkspace {
   Rest rest;
   std::vector<Option> options;
+  CostSort<Option> sort;
 };
 
 class FrontierPlanner {
@@ -63,7 +68,8 @@ class FrontierPlanner {
 
   WorkflowModel model_;
   TreeLinks links_;
-  std::vector<FrontierTree> trees_;  // by batch cap, ascending
+  std::vector<FrontierTree> trees_;                // by batch cap, ascending
+  std::vector<std::vector<std::uint32_t>> by_ms_;  // the candidates of each stage
 };
 
 }  // namespace sluice::plan

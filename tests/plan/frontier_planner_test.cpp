@@ -301,6 +301,53 @@ TEST(FrontierPlanner, ThinnedPlansStayWithinTheBoundItPrints) {
   EXPECT_GT(thinned_ones, 150u);
 }
 
+// A stage whose frontier has `count` points.
+Candidates many_candidates(Rng& rng, int count) {
+  Candidates out;
+  for (int i = 0; i < count; ++i) {
+    const double ms = 10 + i + rng.uniform(0, 1);
+    out.push_back({configuration(1, 1 + i, 0), ms, 1e-3 / ms});
+  }
+  return out;
+}
+
+TEST(FrontierPlanner, LargeProductsInsideParallelRegionsStayWithinTheErrorTheySay) {
+  Rng rng(18);
+  WorkflowModel model;
+  model.tree =
+      tb::tree_of(tb::series({tb::parallel({tb::series({tb::stage(0), tb::stage(1), tb::stage(2)}), tb::stage(3)}),
+                              tb::stage(4), tb::stage(5)}));
+  for (int s = 0; s < 6; ++s)
+    model.stages.push_back({.name = std::to_string(s), .candidates = many_candidates(rng, 40)});
+  const FrontierOptions exact{.points_max = 1u << 20};
+  const FrontierPlanner planner(model, exact);
+  FrontierWorkspace workspace;
+  const double budget = planner.fastest_ms(0, 1) * 2;
+  (void)planner.query(0, 1, budget, workspace);
+  const double error = workspace.rest.error();
+  EXPECT_GT(error, 0);
+  EXPECT_LT(error, 0.05);
+  const std::vector<Option> options = workspace.options;
+  ASSERT_GT(options.size(), 30u);
+  for (std::size_t i = 0; i < options.size(); i += 5) {
+    WorkflowModel fixed = model;
+    fixed.stages[0].candidates = {model.stages[0].candidates[options[i].candidate]};
+    const FrontierPlanner oracle(fixed, exact);
+    const Dollars best = oracle.whole(1)[oracle.whole(1).within(budget)].cost;
+    EXPECT_GE(options[i].cost, best * (1 - 1e-12));
+    EXPECT_LE(options[i].cost, best * (1 + error));
+    const Plan plan = planner.plan_of(0, options[i], workspace);
+    std::vector<StageTerms> chosen(6);
+    for (const ChosenStage& s : plan.stages) {
+      const Candidate& candidate = model.stages[s.stage].candidates[s.candidate];
+      chosen[s.stage] = {candidate.ms, candidate.cost};
+    }
+    const Totals totals = evaluate(model.tree, chosen);
+    EXPECT_NEAR(totals.cost, options[i].cost, 1e-12);
+    EXPECT_LE(totals.ms, budget * (1 + 1e-12));
+  }
+}
+
 TEST(FrontierPlanner, AnUpdateGivesWhatBuildingAnewGives) {
   Rng rng(17);
   for (int i = 0; i < 500; ++i) {
@@ -313,7 +360,14 @@ TEST(FrontierPlanner, AnUpdateGivesWhatBuildingAnewGives) {
     model.stages[stage].candidates[candidate].cost = cost;
     EXPECT_GE(planner.update(stage, candidate, ms, cost), 1u);
     const FrontierPlanner anew(model);
-    for (const BatchCap cap : model.batch_caps()) EXPECT_EQ(planner.whole(cap), anew.whole(cap));
+    FrontierWorkspace workspace, anew_workspace;
+    for (const BatchCap cap : model.batch_caps()) {
+      EXPECT_EQ(planner.whole(cap), anew.whole(cap));
+      const double budget = random_budget(rng, anew, stage, cap);
+      const auto options = planner.query(stage, cap, budget, workspace);
+      const auto expected = anew.query(stage, cap, budget, anew_workspace);
+      EXPECT_TRUE(std::equal(options.begin(), options.end(), expected.begin(), expected.end()));
+    }
   }
 }
 
