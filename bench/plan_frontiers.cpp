@@ -133,7 +133,7 @@ std::vector<Subject> subjects(const Effort& effort) {
                    .entries_max = effort.quick ? 50u : 1'000'000u,
                    .turns = effort.quick ? 1u : 3u});
   }
-  for (const std::size_t stages : {50, 500, 5'000}) {
+  for (const std::size_t stages : {50u, 500u, 5'000u}) {
     RandomWorkflow made = random_model(stages);
     out.push_back({.name = "random series-parallel",
                    .model = std::move(made.model),
