@@ -16,6 +16,7 @@ echo
 $sluice plan $example --queue 8 --top 2 | sed 's/^/    /'
 echo
 echo "The server, sluice up, is not built yet. What works today; try:"
+echo "    $sluice sim examples/esg/moderate_normal.yaml --scheduler sluice,esg,fifo"
 echo "    $sluice plan $example --slo 1500ms --queue 1 --percentile 95"
 echo "    $sluice check examples/asl/photo_archive.json      # a workflow in Amazon States Language, with branches and a map"
 echo "    $sluice check tests/cli/wrong/many_errors.yaml     # what a document with mistakes gets"

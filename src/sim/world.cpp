@@ -55,6 +55,9 @@ World::World(const Experiment& experiment, WorldOptions options, workload::Arriv
 }
 
 Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOptions options, std::string_view trace_text) {
+  if (experiment.instances == Instances::counted) {
+    return Error{ErrorCode::unavailable, "instances: 'counted' is not simulated yet; write `instances: warm`"};
+  }
   std::vector<std::string> names;
   for (const Application& application : experiment.applications) names.push_back(application.name);
   auto stream = workload::ArrivalStream::make(experiment.workload, names, options.seed, trace_text);

@@ -58,6 +58,9 @@ TEST(World, SavingAndReloadingAtRandomEventsChangesNothing) {
 TEST(World, SaysWhatCannotRunBeforeTheFirstEvent) {
   Experiment wrong = experiment("examples/esg/strict_light.yaml", 10);
   EXPECT_NE(World::make(wrong, {.scheduler = "slice"}).error().message.find("Did you mean 'sluice'?"), std::string::npos);
+  wrong.instances = Instances::counted;
+  EXPECT_NE(World::make(wrong, {.scheduler = "esg"}).error().message.find("not simulated yet"), std::string::npos);
+  wrong.instances = Instances::warm;
   wrong.cluster.nodes[0].gpus = 0;
   EXPECT_NE(World::make(wrong, {.scheduler = "esg"}).error().message.find("no machine of the cluster fits stage"), std::string::npos);
 }
