@@ -16,11 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int fail(const std::string& message) {
-  fmt::print(stderr, "{} {}\n", red("error:", 2), message);
-  return 1;
-}
-
 std::string dollars(Dollars cost) { return fmt::format("${:.4g}", cost); }
 
 std::string configuration_text(const Configuration& c) {
@@ -207,13 +202,13 @@ int plan_command(const PlanOptions& options) {
   for (const spec::Diagnostic& d : loaded.diagnostics.sorted()) fmt::print(stderr, "{}\n", to_string(d));
   if (!loaded.document) return 1;
   const auto* application = std::get_if<Application>(&*loaded.document);
-  if (application == nullptr) return fail(fmt::format("{} is no application; sluice plan needs one", options.file));
+  if (application == nullptr) return failed(fmt::format("{} is no application; sluice plan needs one", options.file));
   const auto profiles = plan::make_profiles(*application);
-  if (!profiles) return fail(profiles.error().message);
+  if (!profiles) return failed(profiles.error().message);
   auto model = plan::make_model(*application, *profiles);
-  if (!model) return fail(model.error().message);
+  if (!model) return failed(model.error().message);
   const auto from = stage_to_plan(options, *model);
-  if (!from) return fail(from.error().message);
+  if (!from) return failed(from.error().message);
   const double slo_ms = options.slo_ms.value_or(application->objective.latency.to_ms());
   const PlanQuestion question{.from = *from,
                               .remaining_ms = slo_ms - options.elapsed_ms,
@@ -224,7 +219,7 @@ int plan_command(const PlanOptions& options) {
   const plan::FrontierOptions thinning{.points_max = model->stages.size() <= kExactStagesMax ? std::size_t{1} << 16 : 512};
   const plan::FrontierPlanner planner(std::move(model).value(), thinning);
   auto answer = ask(options, planner, question);
-  if (!answer) return fail(answer.error().message);
+  if (!answer) return failed(answer.error().message);
   const Report report(options, *application, planner, question, std::move(answer).value());
   if (options.json) fmt::print("{}\n", report.json().dump(2));
   else report.print();

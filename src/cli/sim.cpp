@@ -18,11 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int fail(const std::string& message) {
-  fmt::print(stderr, "{} {}\n", red("error:", 2), message);
-  return 1;
-}
-
 struct Task {
   std::string scheduler;
   std::uint64_t seed;
@@ -120,14 +115,14 @@ int sim_command(const SimOptions& options) {
   for (const spec::Diagnostic& d : loaded.diagnostics.sorted()) fmt::print(stderr, "{}\n", to_string(d));
   if (!loaded.document) return 1;
   const auto* document = std::get_if<Experiment>(&*loaded.document);
-  if (document == nullptr) return fail(fmt::format("{} is no experiment; sluice sim needs one", options.file));
+  if (document == nullptr) return failed(fmt::format("{} is no experiment; sluice sim needs one", options.file));
   Experiment experiment = *document;
   if (options.requests) experiment.workload.requests = *options.requests;
   if (options.seed) experiment.seed = *options.seed;
   std::string trace;
   if (const auto* from = std::get_if<Trace>(&experiment.workload.arrivals)) {
     auto text = spec::read_from_disk(from->file);
-    if (!text) return fail(fmt::format("workload.file: {}", text.error().message));
+    if (!text) return failed(fmt::format("workload.file: {}", text.error().message));
     trace = std::move(text).value();
   }
   std::vector<std::string> names = options.schedulers.empty() ? experiment.schedulers : options.schedulers;
@@ -138,7 +133,7 @@ int sim_command(const SimOptions& options) {
   }
   for (const std::string& name : names) {  // everything that can be wrong is said before the first event
     const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, trace);
-    if (!world) return fail(fmt::format("{}: {}", options.file, world.error().message));
+    if (!world) return failed(fmt::format("{}: {}", options.file, world.error().message));
   }
   const std::uint64_t each = experiment.workload.requests + experiment.workload.warmup;
   Progress progress(fmt::format("simulating {}", experiment.name), each * tasks.size());
@@ -164,7 +159,7 @@ int sim_command(const SimOptions& options) {
   }
   std::vector<std::vector<const sim::RunResult*>> grouped;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].violation) return fail(fmt::format("{}: seed {}: {}", results[i].scheduler, results[i].seed, results[i].violation->invariant));
+    if (results[i].violation) return failed(fmt::format("{}: seed {}: {}", results[i].scheduler, results[i].seed, results[i].violation->invariant));
     if (i % static_cast<std::size_t>(options.repeat) == 0) grouped.emplace_back();
     grouped.back().push_back(&results[i]);
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace sluice::cli {
@@ -24,6 +25,11 @@ std::string painted(std::string_view text, std::string_view code, int descriptor
 std::string green(std::string_view text, int descriptor) { return painted(text, "32", descriptor); }
 std::string red(std::string_view text, int descriptor) { return painted(text, "31", descriptor); }
 std::string bold(std::string_view text, int descriptor) { return painted(text, "1", descriptor); }
+
+int failed(std::string_view message) {
+  std::fprintf(stderr, "%s %.*s\n", red("error:", 2).c_str(), static_cast<int>(message.size()), message.data());
+  return 1;
+}
 
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(

@@ -11,6 +11,9 @@ namespace sluice::cli {
 [[nodiscard]] std::string red(std::string_view text, int descriptor = 1);
 [[nodiscard]] std::string bold(std::string_view text, int descriptor = 1);
 
+// Prints "error: MESSAGE" to standard error; the exit status for "the answer is no".
+int failed(std::string_view message);
+
 // Characters a terminal shows for a UTF-8 text (wide characters count as one).
 [[nodiscard]] std::size_t width(std::string_view text);
 

@@ -66,15 +66,8 @@ void Scheduler::admit(Time now, Commands& out) {
       continue;
     }
     ++counters_.accepted;
-    Slot slot = static_cast<Slot>(requests_.size());
-    if (free_requests_.empty()) {
-      requests_.emplace_back();
-    } else {
-      slot = free_requests_.back();
-      free_requests_.pop_back();
-    }
+    const Slot slot = requests_.take();
     Request& request = requests_[slot];
-    request.used = true;
     request.id = arrival.id;
     request.application = arrival.application;
     request.arrival = now;
@@ -113,15 +106,8 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   CHECK(books_.knows(proposal.invoker));
   const auto positions = books_.take(proposal.invoker, proposal.configuration);
   if (!positions) return false;
-  Slot slot = static_cast<Slot>(batches_.size());
-  if (free_batches_.empty()) {
-    batches_.emplace_back();
-  } else {
-    slot = free_batches_.back();
-    free_batches_.pop_back();
-  }
+  const Slot slot = batches_.take();
   Batch& batch = batches_[slot];
-  batch.used = true;
   batch.id = BatchId(next_batch_++);
   batch.queue = queue.id;
   batch.invoker = proposal.invoker;

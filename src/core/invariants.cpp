@@ -43,7 +43,7 @@ std::string Scheduler::broken_invariant() const {
     const bool busy = std::binary_search(busy_queues_.begin(), busy_queues_.end(), static_cast<std::uint32_t>(q));
     if (busy != !queues_[q].waiting.empty()) return str("queue ", q, " is ", busy ? "empty but marked busy" : "not empty but marked idle");
   }
-  for (std::size_t r = 0; r < requests_.size(); ++r) {
+  for (Slot r = 0; r < requests_.size(); ++r) {
     if (requests_[r].used && requests_[r].waiting != waits[r]) return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ", requests_[r].waiting);
   }
   const std::uint64_t ended = counters_.finished + counters_.failed + counters_.cancelled;

@@ -53,8 +53,7 @@ void Scheduler::free_batch(Slot slot, bool machine_alive) {
   Batch& batch = batches_[slot];
   if (machine_alive) books_.give_back(batch.invoker, batch.configuration, batch.positions);
   batch_slots_.erase(batch.id);
-  batch.used = false;
-  free_batches_.push_back(slot);
+  batches_.give_back(slot);
   changed_ = true;
 }
 

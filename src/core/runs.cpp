@@ -48,16 +48,9 @@ void Scheduler::settle() {
 }
 
 void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage, std::uint32_t item) {
-  Slot slot = static_cast<Slot>(runs_.size());
-  if (free_runs_.empty()) {
-    runs_.emplace_back();
-  } else {
-    slot = free_runs_.back();
-    free_runs_.pop_back();
-  }
+  const Slot slot = runs_.take();
   const ControlWorkflow& control_workflow = controls_[requests_[request].application.index()].workflows[workflow];
   Run& run = runs_[slot];
-  run.used = true;
   ++run.generation;
   run.request = request;
   run.workflow = workflow;
@@ -274,22 +267,17 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   counters_.failed += outcome == RequestOutcome::failed || outcome == RequestOutcome::deadline_exceeded ? 1 : 0;
   counters_.cancelled += outcome == RequestOutcome::cancelled ? 1 : 0;
   answers_.push_back(Reply{.request = request.id, .outcome = outcome, .stage = stage, .error = error, .cost = request.cost});
-  for (const Slot run : request.runs) {
-    runs_[run].used = false;
-    free_runs_.push_back(run);
-  }
+  for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
   drop_waiting(slot);
   request_slots_.erase(request.id);
-  request.used = false;
-  free_requests_.push_back(slot);
+  requests_.give_back(slot);
 }
 
 void Scheduler::free_run(Slot run) {
   auto& runs = requests_[runs_[run].request].runs;
   runs.erase(std::find(runs.begin(), runs.end(), run));
-  runs_[run].used = false;
-  free_runs_.push_back(run);
+  runs_.give_back(run);
 }
 
 // Whether a stage of a run is `stage` of `run` or inside of it.

@@ -3,10 +3,10 @@
 
 namespace sluice::core {
 
-// Indexes (slots by id, free slots, busy queues) are derived and rebuilt.
+// Indexes (slots by id) are derived and rebuilt.
 void Scheduler::visit(Archive& archive) {
   std::vector<Timer> timers(timers_.begin(), timers_.end());
-  archive(now_, requests_, free_requests_, runs_, free_runs_, batches_, free_batches_, timers, arrivals_, answers_, next_invocation_, next_batch_,
+  archive(now_, requests_, runs_, batches_, timers, arrivals_, answers_, next_invocation_, next_batch_,
           next_command_, next_timer_, changed_, counters_, busy_queues_);
   for (policy::Queue& queue : queues_) archive(queue.waiting);
   books_.visit(archive);

@@ -141,13 +141,10 @@ class Scheduler {
   std::vector<std::uint32_t> busy_queues_;        // ascending
   Books books_;
 
-  std::vector<Request> requests_;
-  std::vector<Slot> free_requests_;
+  Slots<Request> requests_;
   std::unordered_map<RequestId, Slot> request_slots_;  // looked up, never walked
-  std::vector<Run> runs_;
-  std::vector<Slot> free_runs_;
-  std::vector<Batch> batches_;
-  std::vector<Slot> free_batches_;
+  Slots<Run> runs_;
+  Slots<Batch> batches_;
   std::unordered_map<BatchId, Slot> batch_slots_;
   std::set<Timer> timers_;
   std::vector<Step> steps_;               // empty between events

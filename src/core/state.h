@@ -6,14 +6,12 @@
 
 #include "base/archive.h"
 #include "base/money.h"
+#include "core/slots.h"
 #include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/view.h"
 
 namespace sluice::core {
-
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
 
 // One stage of one run.
 struct StageRun {

@@ -1,7 +1,9 @@
 // Candidate: one configuration a stage may run with, and what it takes. Every search of plan/ starts from these.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "base/money.h"
@@ -20,6 +22,14 @@ static_assert(sizeof(Candidate) == 32);
 
 // One stage's candidates. Searches name a candidate by its position in this list.
 using Candidates = std::vector<Candidate>;
+
+// The least configuration: the smallest batch, then the fewest slices, then the fewest vCPUs. REQUIRES: not empty.
+[[nodiscard]] inline const Candidate& least(const Candidates& candidates) {
+  return *std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
+    return key(a.configuration) < key(b.configuration);
+  });
+}
 
 // The largest batch a search may plan with, usually the length of the queue.
 using BatchCap = std::uint32_t;

@@ -19,17 +19,12 @@ class AdmitAll final : public Admission {
   void visit(Archive&) override {}
 };
 
-double parameter(const Parameters& parameters, const std::string& name, double otherwise) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? otherwise : it->second;
-}
-
 std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters& parameters) {
   if (name == "esg") return make_esg(parameters);
   if (name == "fifo") return compose({.ordering = Ordering::fifo, .placement = Placement::balance, .fixed = true});
-  if (name == "best-fit") return compose({.placement = Placement::best_fit, .margin = parameter(parameters, "margin", 0.1)});
+  if (name == "best-fit") return compose({.placement = Placement::best_fit, .margin = parameter_or(parameters, "margin", 0.1)});
   if (name == "kaas-round-robin") return make_kaas_round_robin();
-  return compose({.margin = parameter(parameters, "margin", 0.1)});
+  return compose({.margin = parameter_or(parameters, "margin", 0.1)});
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Composed final : public Dispatch {
       offer_fastest(view, queue, candidates, waiting, out);
       return;
     }
-    (void)offer(view, queue, candidates.front().configuration, out);
+    (void)offer(view, queue, plan::least(candidates).configuration, out);
   }
 
   // Late anyway: the fastest configuration that fits.

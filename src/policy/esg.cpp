@@ -10,11 +10,6 @@
 namespace sluice::policy {
 namespace {
 
-double parameter(const Parameters& parameters, const std::string& name, double otherwise) {
-  const auto it = parameters.find(name);
-  return it == parameters.end() ? otherwise : it->second;
-}
-
 // What is derived from an application once: the split of its objective and the sorted candidates of every group suffix.
 class EsgModel {
  public:
@@ -55,10 +50,10 @@ class EsgModel {
 class Esg final : public Dispatch {
  public:
   explicit Esg(const Parameters& parameters)
-      : k_(static_cast<std::size_t>(parameter(parameters, "k", 5))),
-        group_(static_cast<std::size_t>(parameter(parameters, "group", 3))),
-        fails_max_(static_cast<std::uint32_t>(parameter(parameters, "fails", 3))),
-        safety_(parameter(parameters, "safety", 1)) {}
+      : k_(static_cast<std::size_t>(parameter_or(parameters, "k", 5))),
+        group_(static_cast<std::size_t>(parameter_or(parameters, "group", 3))),
+        fails_max_(static_cast<std::uint32_t>(parameter_or(parameters, "fails", 3))),
+        safety_(parameter_or(parameters, "safety", 1)) {}
 
   void begin(const View& view) override {
     if (state_.fails.size() < view.queues.size()) {
@@ -135,7 +130,7 @@ class Esg final : public Dispatch {
     const std::uint32_t stage = queue.model_stage;
     find_order(view, queue);
     if (state_.fails[queue.id.index()] >= fails_max_) {  // forced minimum
-      offer(view, queue, minimum(esg.candidates(stage)), out);
+      offer(view, queue, plan::least(esg.candidates(stage)).configuration, out);
       return;
     }
     const double budget = esg.budget_ms(stage, (queue.waiting.front().deadline - view.now).to_ms()) / safety_;
@@ -145,7 +140,7 @@ class Esg final : public Dispatch {
     for (const plan::Path& path : found.paths) offer(view, queue, esg.candidates(stage)[path.candidates[0]].configuration, out);
     if (!found.paths.empty()) return;
     offer(view, queue, fastest(esg.candidates(stage), cap), out);  // out of reach: as fast as it goes
-    offer(view, queue, minimum(esg.candidates(stage)), out);
+    offer(view, queue, plan::least(esg.candidates(stage)).configuration, out);
   }
 
   // Invokers in the order in which ESG tries them: the home for a first stage; where inputs are, most of them first; then
@@ -168,18 +163,12 @@ class Esg final : public Dispatch {
     }
   }
 
-  static Configuration minimum(const plan::Candidates& candidates) {
-    const auto least = std::min_element(candidates.begin(), candidates.end(), [](const plan::Candidate& a, const plan::Candidate& b) {
-      return std::tie(a.configuration.batch, a.configuration.slices, a.configuration.vcpu) < std::tie(b.configuration.batch, b.configuration.slices, b.configuration.vcpu);
-    });
-    return least->configuration;
-  }
   static Configuration fastest(const plan::Candidates& candidates, plan::BatchCap cap) {
     const plan::Candidate* best = nullptr;
     for (const plan::Candidate& c : candidates) {
       if (c.configuration.batch <= cap && (best == nullptr || c.ms < best->ms)) best = &c;
     }
-    return best == nullptr ? minimum(candidates) : best->configuration;
+    return best == nullptr ? plan::least(candidates).configuration : best->configuration;
   }
 
   std::size_t k_, group_;

@@ -61,6 +61,10 @@ class Admission {
 
 // Numbers by name, from the experiment's `parameters`.
 using Parameters = std::map<std::string, double>;
+[[nodiscard]] inline double parameter_or(const Parameters& parameters, const std::string& name, double otherwise) {
+  const auto it = parameters.find(name);
+  return it == parameters.end() ? otherwise : it->second;
+}
 
 struct Policies {
   std::unique_ptr<Admission> admission;

@@ -18,10 +18,7 @@ constexpr std::size_t kLastEvents = 20;
 Duration minimum_time(const plan::WorkflowModel& model) {
   std::vector<plan::StageTerms> terms;
   for (const plan::ModelStage& stage : model.stages) {
-    const auto least = std::min_element(stage.candidates.begin(), stage.candidates.end(), [](const plan::Candidate& a, const plan::Candidate& b) {
-      return std::tie(a.configuration.batch, a.configuration.slices, a.configuration.vcpu) < std::tie(b.configuration.batch, b.configuration.slices, b.configuration.vcpu);
-    });
-    terms.push_back({least->ms * stage.scale.ms + stage.wait_ms, 0});
+    terms.push_back({plan::least(stage.candidates).ms * stage.scale.ms + stage.wait_ms, 0});
   }
   return Duration::ms(plan::evaluate(model.tree, terms).ms);
 }

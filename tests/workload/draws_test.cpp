@@ -6,7 +6,7 @@ namespace sluice::workload {
 namespace {
 
 TEST(LeastUniform, HasTheMeanOfTheLeastOfN) {
-  for (const std::uint64_t n : {1, 2, 5, 50}) {
+  for (const std::uint64_t n : {1u, 2u, 5u, 50u}) {
     Rng rng(n);
     double sum = 0;
     for (int i = 0; i < 200'000; ++i) {
