@@ -204,7 +204,7 @@ void World::decide(Time now) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
   for (const Command& command : commands_.list) act(command, now);
-  if (options_.faults.crash_per_event > 0 && !healing_ && luck_.chance(options_.faults.crash_per_event)) crash(now);
+  if (options_.faults.crash_per_event > 0 && luck_.chance(options_.faults.crash_per_event)) crash(now);
 }
 
 void World::act(const Command& command, Time now) {

@@ -106,7 +106,6 @@ class World {
   std::uint64_t vcpus_ = 0, slices_ = 0;  // of the cluster
   std::vector<std::string> last_;         // events, while checking
   Time now_;
-  bool healing_ = false;
 };
 
 }  // namespace sluice::sim
