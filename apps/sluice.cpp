@@ -1,4 +1,6 @@
 // The program `sluice`.
 #include "cli/cli.h"
 
-int main(int argc, char** argv) { return sluice::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  return sluice::cli::run(argc, argv);
+}

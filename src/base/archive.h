@@ -64,20 +64,25 @@ class Archive {
   }
 
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-  void value(T& v) {
-    raw(&v, sizeof v);
-  }
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void value(T& v) { raw(&v, sizeof v); }
   template <class Tag, class Rep>
   void value(Id<Tag, Rep>& id) {
     Rep rep = id.value();
     raw(&rep, sizeof rep);
     id = Id<Tag, Rep>(rep);
   }
-  void value(Time& t) { count(t, t.count_ns(), [](std::int64_t n) { return Time::from_ns(n); }); }
-  void value(Duration& d) { count(d, d.count_ns(), [](std::int64_t n) { return Duration::ns(n); }); }
-  void value(Bytes& b) { count(b, b.count(), [](std::int64_t n) { return Bytes(n); }); }
-  void value(PicoDollars& m) { count(m, m.count(), [](std::int64_t n) { return PicoDollars(n); }); }
+  void value(Time& t) {
+    count(t, t.count_ns(), [](std::int64_t n) { return Time::from_ns(n); });
+  }
+  void value(Duration& d) {
+    count(d, d.count_ns(), [](std::int64_t n) { return Duration::ns(n); });
+  }
+  void value(Bytes& b) {
+    count(b, b.count(), [](std::int64_t n) { return Bytes(n); });
+  }
+  void value(PicoDollars& m) {
+    count(m, m.count(), [](std::int64_t n) { return PicoDollars(n); });
+  }
   template <class T, class Make>
   void count(T& v, std::int64_t n, Make make) {
     raw(&n, sizeof n);
@@ -129,10 +134,8 @@ class Archive {
     }
   }
   template <class T>
-    requires requires(T& v, Archive& a) { v.visit(a); }
-  void value(T& v) {
-    v.visit(*this);
-  }
+  requires requires(T& v, Archive& a) { v.visit(a); }
+  void value(T& v) { v.visit(*this); }
 
   std::string* out_;
   std::string_view in_;

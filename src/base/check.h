@@ -7,15 +7,15 @@ namespace sluice::detail {
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, std::string_view message);
 }
 
-#define CHECK(condition)                                                             \
-  do {                                                                               \
-    if (!(condition)) [[unlikely]]                                                   \
-      ::sluice::detail::check_failed(__FILE__, __LINE__, #condition, {});            \
+#define CHECK(condition)                                                  \
+  do {                                                                    \
+    if (!(condition)) [[unlikely]]                                        \
+      ::sluice::detail::check_failed(__FILE__, __LINE__, #condition, {}); \
   } while (false)
 
 // As CHECK; `message` (anything a string_view can be made of) is only evaluated on failure.
-#define CHECK_MSG(condition, message)                                                \
-  do {                                                                               \
-    if (!(condition)) [[unlikely]]                                                   \
-      ::sluice::detail::check_failed(__FILE__, __LINE__, #condition, (message));     \
+#define CHECK_MSG(condition, message)                                            \
+  do {                                                                           \
+    if (!(condition)) [[unlikely]]                                               \
+      ::sluice::detail::check_failed(__FILE__, __LINE__, #condition, (message)); \
   } while (false)

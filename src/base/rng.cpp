@@ -39,9 +39,13 @@ std::uint64_t Rng::next() {
   return result;
 }
 
-double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Rng::uniform() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
-double Rng::uniform(double low, double high) { return low + (high - low) * uniform(); }
+double Rng::uniform(double low, double high) {
+  return low + (high - low) * uniform();
+}
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   CHECK(bound > 0);
@@ -63,7 +67,9 @@ double Rng::normal() {
   }
 }
 
-double Rng::exponential() { return -portable_log(1 - uniform()); }
+double Rng::exponential() {
+  return -portable_log(1 - uniform());
+}
 
 // x = m · 2^e with m in [√½, √2); log m = 2 atanh((m-1)/(m+1)), whose series converges fast as |z| ≤ 0.172.
 double portable_log(double x) {

@@ -12,11 +12,14 @@
 namespace sluice {
 
 namespace detail {
-inline void append(std::string& out, std::string_view text) { out += text; }
-inline void append(std::string& out, char c) { out += c; }
+inline void append(std::string& out, std::string_view text) {
+  out += text;
+}
+inline void append(std::string& out, char c) {
+  out += c;
+}
 template <std::integral T>
-  requires(!std::same_as<T, char> && !std::same_as<T, bool>)
-void append(std::string& out, T number) {
+requires(!std::same_as<T, char> && !std::same_as<T, bool>) void append(std::string& out, T number) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
   out.append(digits, end);
@@ -45,6 +48,7 @@ template <class... Parts>
 // `text` with control characters and broken UTF-8 made visible, cut to `length_max` bytes, for error messages.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t length_max = 60);
 // The candidate within a small edit distance of `name`, the first of the nearest; nothing if none is near.
-[[nodiscard]] std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> candidates);
+[[nodiscard]] std::optional<std::string_view> nearest(std::string_view name,
+                                                      std::span<const std::string_view> candidates);
 
 }  // namespace sluice

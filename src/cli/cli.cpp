@@ -14,7 +14,10 @@ namespace {
 void add_check(CLI::App& app, int& status) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand("check", "Validate documents: what they say, or all their errors");
-  command->add_option("FILE", options->files, "Applications, experiments, clusters, function lists; YAML, ASL (.json), Triton (.pbtxt)")->required();
+  command
+      ->add_option("FILE", options->files,
+                   "Applications, experiments, clusters, function lists; YAML, ASL (.json), Triton (.pbtxt)")
+      ->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = check(*options); });
 }
@@ -31,20 +34,32 @@ void add_plan(CLI::App& app, int& status) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "The configuration of every stage, the alternatives, and why");
   command->add_option("FILE", options->file, "An application")->required();
-  command->add_option_function<std::string>("--slo", [options](const std::string& text) {
-    double ms = 0;
-    if (const std::string problem = read_duration(text, ms); !problem.empty()) throw CLI::ValidationError("--slo", problem);  // tidy: allow(throw) how CLI11 is told
-    options->slo_ms = ms;
-  }, "Objective of the whole call, e.g. 526ms (default: the application's)");
-  command->add_option_function<std::string>("--elapsed", [options](const std::string& text) {
-    if (const std::string problem = read_duration(text, options->elapsed_ms); !problem.empty()) throw CLI::ValidationError("--elapsed", problem);  // tidy: allow(throw) how CLI11 is told
-  }, "Time already spent, e.g. 120ms");
-  command->add_option("--queue", options->queue, "Invocations that wait: the largest batch (default 1)")->check(CLI::Range(1, 1'000'000));
+  command->add_option_function<std::string>(
+      "--slo",
+      [options](const std::string& text) {
+        double ms = 0;
+        if (const std::string problem = read_duration(text, ms); !problem.empty())
+          throw CLI::ValidationError("--slo", problem);  // tidy: allow(throw) how CLI11 is told
+        options->slo_ms = ms;
+      },
+      "Objective of the whole call, e.g. 526ms (default: the application's)");
+  command->add_option_function<std::string>(
+      "--elapsed",
+      [options](const std::string& text) {
+        if (const std::string problem = read_duration(text, options->elapsed_ms); !problem.empty())
+          throw CLI::ValidationError("--elapsed", problem);  // tidy: allow(throw) how CLI11 is told
+      },
+      "Time already spent, e.g. 120ms");
+  command->add_option("--queue", options->queue, "Invocations that wait: the largest batch (default 1)")
+      ->check(CLI::Range(1, 1'000'000));
   command->add_option("--from", options->from, "Plan from this stage on (default: the first)");
-  command->add_option("--planner", options->planner, "frontier, esg-1q, label or brute-force")->check(CLI::IsMember({"frontier", "esg-1q", "label", "brute-force"}));
+  command->add_option("--planner", options->planner, "frontier, esg-1q, label or brute-force")
+      ->check(CLI::IsMember({"frontier", "esg-1q", "label", "brute-force"}));
   command->add_option("--top", options->top, "Alternatives to show (default 5)")->check(CLI::Range(0, 1000));
-  command->add_option("--percentile", options->percentile, "Percentile to meet (default: the application's)")->check(CLI::Range(0.001, 99.999));
-  command->add_option("--repeat", options->repeat, "Searches to time; search_us is their median (default 1)")->check(CLI::Range(1, 1'000'000));
+  command->add_option("--percentile", options->percentile, "Percentile to meet (default: the application's)")
+      ->check(CLI::Range(0.001, 99.999));
+  command->add_option("--repeat", options->repeat, "Searches to time; search_us is their median (default 1)")
+      ->check(CLI::Range(1, 1'000'000));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = plan_command(*options); });
 }
@@ -53,10 +68,13 @@ void add_sim(CLI::App& app, int& status) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* command = app.add_subcommand("sim", "Run an experiment in virtual time, schedulers side by side");
   command->add_option("FILE", options->file, "An experiment")->required();
-  command->add_option("--scheduler", options->schedulers, "Schedulers, separated by commas (default: the experiment's)")->delimiter(',');
+  command->add_option("--scheduler", options->schedulers, "Schedulers, separated by commas (default: the experiment's)")
+      ->delimiter(',');
   command->add_option("--seed", options->seed, "Seed (default: the experiment's)");
-  command->add_option("--requests", options->requests, "Requests after warm-up (default: the experiment's)")->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--repeat", options->repeat, "Runs, each with its own seed (default 1)")->check(CLI::Range(1, 1000));
+  command->add_option("--requests", options->requests, "Requests after warm-up (default: the experiment's)")
+      ->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--repeat", options->repeat, "Runs, each with its own seed (default 1)")
+      ->check(CLI::Range(1, 1000));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = sim_command(*options); });
 }
@@ -64,15 +82,20 @@ void add_sim(CLI::App& app, int& status) {
 void add_soak(CLI::App& app, int& status) {
   auto options = std::make_shared<SoakOptions>();
   CLI::App* command = app.add_subcommand("soak", "Random worlds with faults, every invariant after every event");
-  command->add_option_function<std::string>("--seeds", [options](const std::string& text) {
-    const std::size_t dots = text.find("..");
-    const auto first = parse_int(text.substr(0, dots));
-    const auto last = dots == std::string::npos ? first : parse_int(text.substr(dots + 2));
-    if (!first || !last || *first < 0 || *last < *first) throw CLI::ValidationError("--seeds", "write A..B, both included");  // tidy: allow(throw) how CLI11 is told
-    options->first = static_cast<std::uint64_t>(*first);
-    options->last = static_cast<std::uint64_t>(*last);
-  }, "Seeds A..B, both included (default 1..200)");
-  command->add_option_function<std::uint64_t>("--seed", [options](std::uint64_t seed) { options->first = options->last = seed; }, "One seed");
+  command->add_option_function<std::string>(
+      "--seeds",
+      [options](const std::string& text) {
+        const std::size_t dots = text.find("..");
+        const auto first = parse_int(text.substr(0, dots));
+        const auto last = dots == std::string::npos ? first : parse_int(text.substr(dots + 2));
+        if (!first || !last || *first < 0 || *last < *first)
+          throw CLI::ValidationError("--seeds", "write A..B, both included");  // tidy: allow(throw) how CLI11 is told
+        options->first = static_cast<std::uint64_t>(*first);
+        options->last = static_cast<std::uint64_t>(*last);
+      },
+      "Seeds A..B, both included (default 1..200)");
+  command->add_option_function<std::uint64_t>(
+      "--seed", [options](std::uint64_t seed) { options->first = options->last = seed; }, "One seed");
   command->add_option("--until-event", options->until_event, "Stop at this event");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = soak_command(*options); });
@@ -89,7 +112,8 @@ void add_completion(CLI::App& app, int& status) {
 
 int run(int argc, char** argv) {
   int status = 0;
-  CLI::App app{"Sluice serves multi-stage DNN workflows: deploy a workflow with one number, the latency of the whole call."};
+  CLI::App app{
+      "Sluice serves multi-stage DNN workflows: deploy a workflow with one number, the latency of the whole call."};
   app.name("sluice");
   app.set_version_flag("--version", "sluice " SLUICE_VERSION);
   app.require_subcommand(1);

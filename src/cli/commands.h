@@ -16,8 +16,8 @@ int check(const CheckOptions& options);
 
 struct PlanOptions {
   std::string file;
-  std::optional<double> slo_ms;      // absent: the application's
-  std::uint32_t queue = 1;           // invocations that wait
+  std::optional<double> slo_ms;  // absent: the application's
+  std::uint32_t queue = 1;       // invocations that wait
   double elapsed_ms = 0;
   std::string from;                  // a stage; empty: the first
   std::string planner = "frontier";  // or esg-1q, label, brute-force
@@ -31,17 +31,17 @@ int plan_command(const PlanOptions& options);
 
 struct SimOptions {
   std::string file;
-  std::vector<std::string> schedulers;    // empty: the experiment's
+  std::vector<std::string> schedulers;  // empty: the experiment's
   std::optional<std::uint64_t> seed, requests;
-  int repeat = 1;                         // runs with seeds one after the other
+  int repeat = 1;  // runs with seeds one after the other
   bool json = false;
 };
 // Runs an experiment in virtual time.
 int sim_command(const SimOptions& options);
 
 struct SoakOptions {
-  std::uint64_t first = 1, last = 200;        // seeds, both included
-  std::optional<std::uint64_t> until_event;   // with one seed: stop there
+  std::uint64_t first = 1, last = 200;       // seeds, both included
+  std::optional<std::uint64_t> until_event;  // with one seed: stop there
   bool json = false;
 };
 // Random worlds with faults, every invariant after every event. 1 if one is broken.

@@ -16,7 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string dollars(Dollars cost) { return fmt::format("${:.4g}", cost); }
+std::string dollars(Dollars cost) {
+  return fmt::format("${:.4g}", cost);
+}
 
 std::string configuration_text(const Configuration& c) {
   std::string out = fmt::format("batch {}, {} vCPU, {} slice{}", c.batch, c.vcpu, c.slices, c.slices == 1 ? "" : "s");
@@ -27,8 +29,13 @@ std::string configuration_text(const Configuration& c) {
 // A planner's answer with what is needed to print it.
 class Report {
  public:
-  Report(const PlanOptions& options, const Application& application, const plan::FrontierPlanner& planner, const PlanQuestion& question, PlanAnswer answer)
-      : options_(options), application_(application), planner_(planner), question_(question), answer_(std::move(answer)) {}
+  Report(const PlanOptions& options, const Application& application, const plan::FrontierPlanner& planner,
+         const PlanQuestion& question, PlanAnswer answer)
+      : options_(options),
+        application_(application),
+        planner_(planner),
+        question_(question),
+        answer_(std::move(answer)) {}
 
   [[nodiscard]] Json json() const {
     Json out = {{"planner", options_.planner}, {"feasible", !answer_.plans.empty()}};
@@ -67,7 +74,8 @@ class Report {
     print_alternatives();
     print_frontier();
     fmt::print("\nfound in {:.3g} µs, {} expansions", answer_.search_us, answer_.expansions);
-    if (answer_.error_bound > 0) fmt::print("; frontiers were thinned: at most {:.2g} % above the optimum", 100 * answer_.error_bound);
+    if (answer_.error_bound > 0)
+      fmt::print("; frontiers were thinned: at most {:.2g} % above the optimum", 100 * answer_.error_bound);
     fmt::print("\n");
   }
 
@@ -78,16 +86,25 @@ class Report {
 
   [[nodiscard]] double slo_ms() const { return question_.remaining_ms + options_.elapsed_ms; }
   [[nodiscard]] double fastest() const { return planner_.fastest_ms(question_.from, question_.queue); }
-  [[nodiscard]] const plan::ModelStage& stage(const plan::ChosenStage& c) const { return planner_.model().stages[c.stage]; }
-  [[nodiscard]] const plan::Candidate& candidate(const plan::ChosenStage& c) const { return stage(c).candidates[c.candidate]; }
+  [[nodiscard]] const plan::ModelStage& stage(const plan::ChosenStage& c) const {
+    return planner_.model().stages[c.stage];
+  }
+  [[nodiscard]] const plan::Candidate& candidate(const plan::ChosenStage& c) const {
+    return stage(c).candidates[c.candidate];
+  }
 
   [[nodiscard]] Json plan_json(const PlannedWorkflow& plan) const {
     Json stages = Json::array();
     for (const plan::ChosenStage& c : plan.stages) {
       const plan::Candidate& at = candidate(c);
       const plan::StageTerms terms = stage(c).scale.of(at.ms, at.cost);
-      stages.push_back({{"stage", stage(c).name}, {"batch", at.configuration.batch}, {"vcpu", at.configuration.vcpu}, {"vgpu", at.configuration.slices},
-                        {"device", at.configuration.device.name()}, {"latency_ms", terms.ms + stage(c).wait_ms}, {"cost", terms.cost}});
+      stages.push_back({{"stage", stage(c).name},
+                        {"batch", at.configuration.batch},
+                        {"vcpu", at.configuration.vcpu},
+                        {"vgpu", at.configuration.slices},
+                        {"device", at.configuration.device.name()},
+                        {"latency_ms", terms.ms + stage(c).wait_ms},
+                        {"cost", terms.cost}});
     }
     return {{"latency_ms", plan.latency_ms}, {"cost", plan.cost}, {"stages", stages}};
   }
@@ -96,9 +113,12 @@ class Report {
     const double ms = fastest();
     if (std::isfinite(ms)) {
       fmt::print("infeasible: the fastest plan needs {:.6g} ms, {:.6g} ms are left\n", ms, question_.remaining_ms);
-      if (question_.percentile > 50 && ms <= question_.remaining_ms) fmt::print("            (its mean fits, its percentile {} does not: about {:.6g} ms)\n", question_.percentile, answer_.percentile_ms);
+      if (question_.percentile > 50 && ms <= question_.remaining_ms)
+        fmt::print("            (its mean fits, its percentile {} does not: about {:.6g} ms)\n", question_.percentile,
+                   answer_.percentile_ms);
     } else {
-      fmt::print("infeasible: with {} waiting some stage has no configuration with so small a batch\n", question_.queue);
+      fmt::print("infeasible: with {} waiting some stage has no configuration with so small a batch\n",
+                 question_.queue);
     }
   }
 
@@ -108,12 +128,15 @@ class Report {
       const plan::Candidate& at = candidate(c);
       const plan::StageTerms terms = stage(c).scale.of(at.ms, at.cost);
       const double ms = terms.ms + stage(c).wait_ms;
-      table.add({stage(c).name, fmt::format("{}", at.configuration.batch), fmt::format("{}", at.configuration.vcpu), fmt::format("{}", at.configuration.slices),
-                 fmt::format("{:.1f}", ms), fmt::format("{:.1f} %", 100 * ms / question_.remaining_ms), dollars(terms.cost)});
+      table.add({stage(c).name, fmt::format("{}", at.configuration.batch), fmt::format("{}", at.configuration.vcpu),
+                 fmt::format("{}", at.configuration.slices), fmt::format("{:.1f}", ms),
+                 fmt::format("{:.1f} %", 100 * ms / question_.remaining_ms), dollars(terms.cost)});
     }
-    table.add({"together", "", "", "", fmt::format("{:.1f}", plan.latency_ms), fmt::format("{:.1f} %", 100 * plan.latency_ms / question_.remaining_ms), dollars(plan.cost)});
+    table.add({"together", "", "", "", fmt::format("{:.1f}", plan.latency_ms),
+               fmt::format("{:.1f} %", 100 * plan.latency_ms / question_.remaining_ms), dollars(plan.cost)});
     fmt::print("{}", table.text("  "));
-    if (question_.percentile > 50 && answer_.percentile_ms > 0) fmt::print("  percentile {} of the whole: {:.1f} ms\n", question_.percentile, answer_.percentile_ms);
+    if (question_.percentile > 50 && answer_.percentile_ms > 0)
+      fmt::print("  percentile {} of the whole: {:.1f} ms\n", question_.percentile, answer_.percentile_ms);
   }
 
   // What would have to give for a cheaper plan: more time, or a longer queue. Asked of the frontier, whoever planned.
@@ -127,31 +150,39 @@ class Report {
     const Dollars more_time = cheapest(question_.queue, 1.2 * question_.remaining_ms);
     const Dollars longer_queue = cheapest(plan::kNoBatchCap, question_.remaining_ms);
     constexpr double kWorthIt = 0.999;
-    const auto saving = [&](Dollars cost) { return fmt::format("{:.0f} % cheaper ({})", 100 * (1 - cost / now), dollars(cost)); };
+    const auto saving = [&](Dollars cost) {
+      return fmt::format("{:.0f} % cheaper ({})", 100 * (1 - cost / now), dollars(cost));
+    };
     if (more_time < kWorthIt * now && more_time <= longer_queue) {
-      return {"time", fmt::format("The deadline binds: with 20 % more time the cheapest plan would be {}.", saving(more_time))};
+      return {"time",
+              fmt::format("The deadline binds: with 20 % more time the cheapest plan would be {}.", saving(more_time))};
     }
     if (longer_queue < kWorthIt * now) {
-      return {"queue", fmt::format("The queue binds: only {} wait, so batches stay small; with a long queue it would be {}.", question_.queue, saving(longer_queue))};
+      return {"queue",
+              fmt::format("The queue binds: only {} wait, so batches stay small; with a long queue it would be {}.",
+                          question_.queue, saving(longer_queue))};
     }
     return {"nothing", "Nothing binds: neither more time nor a longer queue would make a cheaper plan."};
   }
 
   [[nodiscard]] std::string why() const {
-    return fmt::format("Why this plan: of all plans that finish within {:.6g} ms it is the cheapest a request. {}", question_.remaining_ms, binds().sentence);
+    return fmt::format("Why this plan: of all plans that finish within {:.6g} ms it is the cheapest a request. {}",
+                       question_.remaining_ms, binds().sentence);
   }
 
   void print_alternatives() const {
     if (answer_.plans.size() < 2) return;
     const PlannedWorkflow& best = answer_.plans.front();
-    fmt::print("\nIf {} for {} is not free, the next best are\n", configuration_text(candidate(best.stages.front()).configuration), stage(best.stages.front()).name);
+    fmt::print("\nIf {} for {} is not free, the next best are\n",
+               configuration_text(candidate(best.stages.front()).configuration), stage(best.stages.front()).name);
     std::vector<std::string> header = {"", "latency ms", "cost", "dearer by"};
     for (const plan::ChosenStage& c : best.stages) header.push_back(stage(c).name);
     Table table(header);
     constexpr std::size_t kColumnsMax = 6;  // of stages; wider than a terminal helps nobody
     for (std::size_t i = 1; i < answer_.plans.size(); ++i) {
       const PlannedWorkflow& plan = answer_.plans[i];
-      std::vector<std::string> row = {fmt::format("{}.", i), fmt::format("{:.1f}", plan.latency_ms), dollars(plan.cost), fmt::format("{:.1f} %", 100 * (plan.cost / best.cost - 1))};
+      std::vector<std::string> row = {fmt::format("{}.", i), fmt::format("{:.1f}", plan.latency_ms), dollars(plan.cost),
+                                      fmt::format("{:.1f} %", 100 * (plan.cost / best.cost - 1))};
       for (std::size_t s = 0; s < std::min(plan.stages.size(), kColumnsMax); ++s) {
         const Configuration& at = candidate(plan.stages[s]).configuration;
         row.push_back(fmt::format("({},{},{})", at.batch, at.vcpu, at.slices));
@@ -166,7 +197,8 @@ class Report {
     if (whole.size() < 3) return;
     std::vector<PlotPoint> points;
     for (const plan::Frontier::Point& point : whole.points()) points.push_back({point.ms, point.cost});
-    fmt::print("\nThe best trade-offs of the whole workflow (dollars a request over milliseconds, | the deadline):\n{}", plot(points, slo_ms()));
+    fmt::print("\nThe best trade-offs of the whole workflow (dollars a request over milliseconds, | the deadline):\n{}",
+               plot(points, slo_ms()));
   }
 
   const PlanOptions& options_;
@@ -189,7 +221,8 @@ Result<std::size_t> stage_to_plan(const PlanOptions& options, const plan::Workfl
   const std::size_t stage = model.find(options.from);
   if (stage < model.stages.size()) return stage;
   std::string known;
-  for (std::size_t i = 0; i < std::min<std::size_t>(model.stages.size(), 16); ++i) known += (i == 0 ? "" : ", ") + model.stages[i].name;
+  for (std::size_t i = 0; i < std::min<std::size_t>(model.stages.size(), 16); ++i)
+    known += (i == 0 ? "" : ", ") + model.stages[i].name;
   return Error{ErrorCode::not_found, fmt::format("--from: there is no stage '{}'. Known: {}", options.from, known)};
 }
 
@@ -216,13 +249,16 @@ int plan_command(const PlanOptions& options) {
                               .percentile = options.percentile.value_or(application->objective.percentile),
                               .top = options.top,
                               .repeat = options.repeat};
-  const plan::FrontierOptions thinning{.points_max = model->stages.size() <= kExactStagesMax ? std::size_t{1} << 16 : 512};
+  const plan::FrontierOptions thinning{.points_max =
+                                           model->stages.size() <= kExactStagesMax ? std::size_t{1} << 16 : 512};
   const plan::FrontierPlanner planner(std::move(model).value(), thinning);
   auto answer = ask(options, planner, question);
   if (!answer) return failed(answer.error().message);
   const Report report(options, *application, planner, question, std::move(answer).value());
-  if (options.json) fmt::print("{}\n", report.json().dump(2));
-  else report.print();
+  if (options.json)
+    fmt::print("{}\n", report.json().dump(2));
+  else
+    report.print();
   return 0;
 }
 

@@ -59,7 +59,8 @@ std::optional<std::vector<std::size_t>> chain_from(const WorkflowModel& model, s
 }
 
 Error needs_chain(std::string_view planner) {
-  return {ErrorCode::invalid, str("the planner ", planner, " plans chains, and this workflow has parallel regions; use --planner frontier")};
+  return {ErrorCode::invalid, str("the planner ", planner,
+                                  " plans chains, and this workflow has parallel regions; use --planner frontier")};
 }
 
 template <class Candidate>
@@ -85,15 +86,21 @@ PlannedWorkflow totals_of(const WorkflowModel& model, std::vector<ChosenStage> s
 Result<PlanAnswer> ask_frontier(const plan::FrontierPlanner& planner, const PlanQuestion& question) {
   plan::FrontierWorkspace workspace;
   PlanAnswer out;
-  const plan::PercentilePlan best = plan_for_percentile(
-      planner, {.stage = question.from, .cap = question.queue, .budget_ms = question.remaining_ms, .percentile = question.percentile}, workspace);
-  out.search_us = median_us(question.repeat, [&] { (void)planner.query(question.from, question.queue, best.mean_budget_ms, workspace); });
+  const plan::PercentilePlan best = plan_for_percentile(planner,
+                                                        {.stage = question.from,
+                                                         .cap = question.queue,
+                                                         .budget_ms = question.remaining_ms,
+                                                         .percentile = question.percentile},
+                                                        workspace);
+  out.search_us = median_us(
+      question.repeat, [&] { (void)planner.query(question.from, question.queue, best.mean_budget_ms, workspace); });
   out.percentile_ms = best.percentile_ms;
   out.error_bound = plan::compounded(planner.error_bound(question.queue), workspace.rest.error());
   for (std::size_t i = 0; i < best.options.size() && i <= question.top; ++i) {
     out.plans.push_back(totals_of(planner.model(), planner.plan_of(question.from, best.options[i], workspace).stages));
   }
-  for (const plan::Candidate& c : planner.model().stages[question.from].candidates) out.expansions += c.configuration.batch <= question.queue ? 1 : 0;
+  for (const plan::Candidate& c : planner.model().stages[question.from].candidates)
+    out.expansions += c.configuration.batch <= question.queue ? 1 : 0;
   return out;
 }
 
@@ -150,7 +157,8 @@ Result<PlanAnswer> ask_label(const WorkflowModel& model, const PlanQuestion& que
   plan::SearchWorkspace workspace;
   plan::SearchResult found;
   PlanAnswer out;
-  out.search_us = median_us(question.repeat, [&] { found = plan::label_search(sorted, question.remaining_ms, workspace); });
+  out.search_us =
+      median_us(question.repeat, [&] { found = plan::label_search(sorted, question.remaining_ms, workspace); });
   out.expansions = found.expansions;
   for (const plan::Path& path : found.paths) out.plans.push_back(totals_of(model, chosen(*chain, path.candidates)));
   return out;
@@ -199,11 +207,15 @@ Result<PlanAnswer> ask_brute_force(const WorkflowModel& model, const PlanQuestio
   PlanAnswer out;
   out.expansions = 1;
   for (const plan::Candidates& candidates : stages) {
-    out.expansions *= static_cast<std::uint64_t>(std::count_if(candidates.begin(), candidates.end(), [&](const plan::Candidate& c) { return c.configuration.batch <= question.queue; }));
+    out.expansions *=
+        static_cast<std::uint64_t>(std::count_if(candidates.begin(), candidates.end(), [&](const plan::Candidate& c) {
+          return c.configuration.batch <= question.queue;
+        }));
   }
   Result<std::vector<plan::ChosenPath>> found = std::vector<plan::ChosenPath>{};
   out.search_us = median_us(question.repeat, [&] {
-    found = plan::brute_force({.stages = stages, .budget_ms = question.remaining_ms, .batch_cap = question.queue}, question.top + 1);
+    found = plan::brute_force({.stages = stages, .budget_ms = question.remaining_ms, .batch_cap = question.queue},
+                              question.top + 1);
   });
   if (!found) return found.error();
   for (const plan::ChosenPath& path : *found) out.plans.push_back(totals_of(model, chosen(*chain, path.candidates)));

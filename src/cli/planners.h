@@ -15,8 +15,8 @@ struct PlanQuestion {
   double remaining_ms = 0;   // of the objective
   plan::BatchCap queue = 1;  // invocations that wait
   double percentile = 50;
-  std::size_t top = 5;       // alternatives wanted
-  int repeat = 1;            // searches timed
+  std::size_t top = 5;  // alternatives wanted
+  int repeat = 1;       // searches timed
 };
 
 struct PlannedWorkflow {
@@ -29,8 +29,8 @@ struct PlanAnswer {
   std::vector<PlannedWorkflow> plans;  // the best first, then the alternatives; empty: infeasible
   double search_us = 0;                // median
   std::uint64_t expansions = 0;
-  double percentile_ms = 0;            // of the best plan; frontier only
-  double error_bound = 0;              // of its cost; frontier only
+  double percentile_ms = 0;  // of the best plan; frontier only
+  double error_bound = 0;    // of its cost; frontier only
 };
 
 [[nodiscard]] Result<PlanAnswer> ask_frontier(const plan::FrontierPlanner& planner, const PlanQuestion& question);

@@ -8,7 +8,11 @@
 namespace sluice::cli {
 
 Progress::Progress(std::string what, std::uint64_t total)
-    : what_(std::move(what)), total_(std::max<std::uint64_t>(1, total)), start_(std::chrono::steady_clock::now()), drawn_(start_), terminal_(isatty(2) != 0) {}
+    : what_(std::move(what)),
+      total_(std::max<std::uint64_t>(1, total)),
+      start_(std::chrono::steady_clock::now()),
+      drawn_(start_),
+      terminal_(isatty(2) != 0) {}
 
 Progress::~Progress() {
   if (terminal_) fmt::print(stderr, "\r\x1b[K");

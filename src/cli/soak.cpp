@@ -26,7 +26,8 @@ struct Failure {
 };
 
 void print(const Failure& failure) {
-  fmt::print("{} seed {} ({}), event {}: {}\n", red("violation:"), failure.seed, failure.scheduler, failure.violation.event, failure.violation.invariant);
+  fmt::print("{} seed {} ({}), event {}: {}\n", red("violation:"), failure.seed, failure.scheduler,
+             failure.violation.event, failure.violation.invariant);
   for (const std::string& event : failure.violation.last_events) fmt::print("    {}\n", event);
   fmt::print("  again: sluice soak --seed {} --until-event {}\n", failure.seed, failure.violation.event);
 }
@@ -57,11 +58,15 @@ int soak_command(const SoakOptions& options) {
   std::sort(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) { return a.seed < b.seed; });
   if (options.json) {
     Json list = Json::array();
-    for (const Failure& f : failures) list.push_back({{"seed", f.seed}, {"event", f.violation.event}, {"invariant", f.violation.invariant}});
-    fmt::print("{}\n", Json{{"seeds", count}, {"events", events.load()}, {"violations", failures.size()}, {"failures", list}}.dump(2));
+    for (const Failure& f : failures)
+      list.push_back({{"seed", f.seed}, {"event", f.violation.event}, {"invariant", f.violation.invariant}});
+    fmt::print(
+        "{}\n",
+        Json{{"seeds", count}, {"events", events.load()}, {"violations", failures.size()}, {"failures", list}}.dump(2));
   } else {
     for (const Failure& f : failures) print(f);
-    fmt::print("{} {} seeds, {} events, {} violations\n", failures.empty() ? green("ok:") : red("error:"), count, events.load(), failures.size());
+    fmt::print("{} {} seeds, {} events, {} violations\n", failures.empty() ? green("ok:") : red("error:"), count,
+               events.load(), failures.size());
   }
   return failures.empty() ? 0 : 1;
 }

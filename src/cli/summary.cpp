@@ -31,14 +31,25 @@ class Shape {
     if (out_.size() > kShapeLengthMax) return;
     const SeriesParallelTree::Node& node = tree_.nodes[index];
     switch (node.kind) {
-      case Kind::stage: out_ += workflow_.stages[node.stage].name; break;
-      case Kind::empty: out_ += "–"; break;
-      case Kind::series: list(node, " → ", nested); break;
-      case Kind::parallel: list(node, " ‖ ", true, node.needed < node.child_count ? fmt::format("{} of ", node.needed) : ""); break;
-      case Kind::irregular: list(node, ", ", true, "irregular "); break;
+      case Kind::stage:
+        out_ += workflow_.stages[node.stage].name;
+        break;
+      case Kind::empty:
+        out_ += "–";
+        break;
+      case Kind::series:
+        list(node, " → ", nested);
+        break;
+      case Kind::parallel:
+        list(node, " ‖ ", true, node.needed < node.child_count ? fmt::format("{} of ", node.needed) : "");
+        break;
+      case Kind::irregular:
+        list(node, ", ", true, "irregular ");
+        break;
     }
   }
-  void list(const SeriesParallelTree::Node& node, std::string_view separator, bool brackets, const std::string& prefix = "") {
+  void list(const SeriesParallelTree::Node& node, std::string_view separator, bool brackets,
+            const std::string& prefix = "") {
     out_ += prefix;
     if (brackets) out_ += "(";
     bool first = true;
@@ -56,11 +67,15 @@ class Shape {
 };
 
 std::string runs(const Application& application, const Stage& stage) {
-  if (stage.foreach && !stage.foreach->body.empty()) return fmt::format("workflow of {} stages", stage.foreach->body.front().size());
+  if (stage.foreach && !stage.foreach->body.empty())
+    return fmt::format("workflow of {} stages", stage.foreach->body.front().size());
   switch (stage.kind) {
-    case Stage::Kind::run: return application.function(stage.function).name;
-    case Stage::Kind::pass: return "pass";
-    case Stage::Kind::fail: return "fail " + stage.failure.error;
+    case Stage::Kind::run:
+      return application.function(stage.function).name;
+    case Stage::Kind::pass:
+      return "pass";
+    case Stage::Kind::fail:
+      return "fail " + stage.failure.error;
   }
   return "";
 }
@@ -71,7 +86,9 @@ StageSummary summarize_stage(const Application& application, const Dominators& d
   StageSummary out{.name = stage.name, .runs = runs(application, stage)};
   for (const StageId before : stage.after) out.after.push_back(workflow.at(before).name);
   if (stage.after.size() > 1) {
-    out.join = stage.join.kind == Join::Kind::all ? "all" : stage.join.kind == Join::Kind::any ? "any" : fmt::format("{}", stage.join.count);
+    out.join = stage.join.kind == Join::Kind::all   ? "all"
+               : stage.join.kind == Join::Kind::any ? "any"
+                                                    : fmt::format("{}", stage.join.count);
   }
   if (stage.when) out.when = sluice::describe(*stage.when, workflow);
   if (stage.foreach) {
@@ -106,7 +123,8 @@ WorkflowSummary summarize(const Application& application) {
   out.paths = count_paths(*graph);
   out.longest = static_cast<std::size_t>(longest_paths(*graph, std::vector<double>(workflow.size(), 1.0)).length);
   const SeriesParallelTree tree = series_parallel(*graph, needed);
-  for (const SeriesParallelTree::Node& node : tree.nodes) out.irregular += node.kind == SeriesParallelTree::Kind::irregular;
+  for (const SeriesParallelTree::Node& node : tree.nodes)
+    out.irregular += node.kind == SeriesParallelTree::Kind::irregular;
   out.shape = Shape(tree, workflow).text();
   return out;
 }

@@ -21,10 +21,10 @@ struct StageSummary {
 struct WorkflowSummary {
   std::vector<StageSummary> stages;  // in topological order
   std::vector<std::string> entries, exits;
-  double paths = 0;            // from an entry to an exit
-  std::size_t longest = 0;     // stages on the longest path
-  std::string shape;           // "a → (b ‖ c) → d"
-  std::size_t irregular = 0;   // regions that are not series-parallel
+  double paths = 0;           // from an entry to an exit
+  std::size_t longest = 0;    // stages on the longest path
+  std::string shape;          // "a → (b ‖ c) → d"
+  std::size_t irregular = 0;  // regions that are not series-parallel
 };
 
 [[nodiscard]] WorkflowSummary summarize(const Application& application);

@@ -22,9 +22,15 @@ std::string painted(std::string_view text, std::string_view code, int descriptor
 
 }  // namespace
 
-std::string green(std::string_view text, int descriptor) { return painted(text, "32", descriptor); }
-std::string red(std::string_view text, int descriptor) { return painted(text, "31", descriptor); }
-std::string bold(std::string_view text, int descriptor) { return painted(text, "1", descriptor); }
+std::string green(std::string_view text, int descriptor) {
+  return painted(text, "32", descriptor);
+}
+std::string red(std::string_view text, int descriptor) {
+  return painted(text, "31", descriptor);
+}
+std::string bold(std::string_view text, int descriptor) {
+  return painted(text, "1", descriptor);
+}
 
 int failed(std::string_view message) {
   std::fprintf(stderr, "%s %.*s\n", red("error:", 2).c_str(), static_cast<int>(message.size()), message.data());

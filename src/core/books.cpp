@@ -9,7 +9,9 @@
 namespace sluice::core {
 namespace {
 
-std::uint64_t low_bits(std::uint32_t count) { return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
+std::uint64_t low_bits(std::uint32_t count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
 
 // Where a share of `slices` may start on MIG: 1g anywhere, 2g at 0, 2, 4, 3g at 0 and 4, 4g and 7g at 0.
 bool mig_start(std::uint32_t slices, std::uint32_t at) {
@@ -47,12 +49,20 @@ void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity) {
     for (std::size_t i = first; i < invokers_.size(); ++i) invokers_[i].id = InvokerId(static_cast<InvokerId::rep>(i));
   }
   policy::Invoker& invoker = invokers_[id.index()];
-  invoker = {.id = id, .usable = true, .vcpu = capacity.vcpu, .vcpu_free = capacity.vcpu, .layout = capacity.layout, .device = capacity.device};
-  for (std::uint32_t i = 0; i < capacity.gpus; ++i) invoker.gpus.push_back({capacity.slices_per_gpu, low_bits(capacity.slices_per_gpu)});
+  invoker = {.id = id,
+             .usable = true,
+             .vcpu = capacity.vcpu,
+             .vcpu_free = capacity.vcpu,
+             .layout = capacity.layout,
+             .device = capacity.device};
+  for (std::uint32_t i = 0; i < capacity.gpus; ++i)
+    invoker.gpus.push_back({capacity.slices_per_gpu, low_bits(capacity.slices_per_gpu)});
   epochs_[id.index()] = epoch;
 }
 
-void Books::drain(InvokerId id) { invokers_[id.index()].usable = false; }
+void Books::drain(InvokerId id) {
+  invokers_[id.index()].usable = false;
+}
 
 void Books::lose(InvokerId id) {
   policy::Invoker& invoker = invokers_[id.index()];
@@ -103,7 +113,8 @@ void Books::visit(Archive& archive) {
   std::size_t count = invokers_.size();
   archive(count);
   if (archive.is_loading()) invokers_.assign(std::min<std::size_t>(count, limits::invokers_max), {});
-  for (policy::Invoker& i : invokers_) archive(i.id, i.usable, i.vcpu, i.vcpu_free, i.gpus, i.layout, i.device, i.running);
+  for (policy::Invoker& i : invokers_)
+    archive(i.id, i.usable, i.vcpu, i.vcpu_free, i.gpus, i.layout, i.device, i.running);
   archive(epochs_);
 }
 

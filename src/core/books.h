@@ -1,5 +1,5 @@
-// Books: which vCPUs and slices of which invoker are taken. The one place that gives and takes them; a booking that does not
-// fit is a bug of the caller.
+// Books: which vCPUs and slices of which invoker are taken. The one place that gives and takes them; a booking that
+// does not fit is a bug of the caller.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,9 @@ class Books {
   std::vector<std::uint64_t> epochs_;
 };
 
-// The positions for `slices` of a GPU: the lowest free ones, where the layout lets them start; nothing if there are none.
-[[nodiscard]] std::optional<std::uint64_t> free_positions(const policy::Gpu& gpu, std::uint32_t slices, SliceLayout layout);
+// The positions for `slices` of a GPU: the lowest free ones, where the layout lets them start; nothing if there are
+// none.
+[[nodiscard]] std::optional<std::uint64_t> free_positions(const policy::Gpu& gpu, std::uint32_t slices,
+                                                          SliceLayout layout);
 
 }  // namespace sluice::core

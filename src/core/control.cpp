@@ -10,7 +10,8 @@ namespace {
 
 class ControlBuilder {
  public:
-  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::Queue>& queues, Control& out)
+  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner,
+                 std::vector<policy::Queue>& queues, Control& out)
       : id_(id), planner_(std::move(planner)), queues_(queues), out_(out) {}
 
   std::uint32_t add(const Workflow& workflow, const std::string& prefix) {
@@ -26,12 +27,14 @@ class ControlBuilder {
       control.needed = static_cast<std::uint32_t>(stage.join.needed(stage.after.size()));
       for (const StageId before : stage.after) made.stages[before.index()].successors.push_back(i);
       if (stage.kind == Stage::Kind::run) control.queue = add_queue(stage, prefix);
-      if (stage.foreach && !stage.foreach->body.empty()) control.body = add(stage.foreach->body.front(), str(prefix, stage.name, "/"));
+      if (stage.foreach && !stage.foreach->body.empty())
+        control.body = add(stage.foreach->body.front(), str(prefix, stage.name, "/"));
     }
     for (const Stage& stage : workflow.stages) {
       ControlStage& control = made.stages[static_cast<std::size_t>(&stage - workflow.stages.data())];
       for (const Catch& c : stage.catches) {
-        if (std::find(control.handlers.begin(), control.handlers.end(), c.handler.value()) == control.handlers.end()) control.handlers.push_back(c.handler.value());
+        if (std::find(control.handlers.begin(), control.handlers.end(), c.handler.value()) == control.handlers.end())
+          control.handlers.push_back(c.handler.value());
       }
       // A stage that only handles errors waits for those that could cause them as if they came before it.
       for (const std::uint32_t handler : control.handlers) {
@@ -41,7 +44,8 @@ class ControlBuilder {
     for (std::uint32_t i = 0; i < workflow.size(); ++i) {
       made.stages[i].exit = made.stages[i].successors.empty();
       if (made.stages[i].predecessors == 0) made.entries.push_back(i);
-      if (workflow.stages[i].when && workflow.stages[i].when->kind == Condition::Kind::otherwise) find_alternatives(workflow, i, made.stages[i]);
+      if (workflow.stages[i].when && workflow.stages[i].when->kind == Condition::Kind::otherwise)
+        find_alternatives(workflow, i, made.stages[i]);
     }
     out_.workflows[index] = std::move(made);
     return index;
@@ -50,7 +54,11 @@ class ControlBuilder {
  private:
   policy::QueueId add_queue(const Stage& stage, const std::string& prefix) {
     const policy::QueueId id(static_cast<std::uint32_t>(queues_.size()));
-    policy::Queue queue{.id = id, .application = id_, .function = stage.function, .planner = planner_, .entry = prefix.empty() && stage.after.empty()};
+    policy::Queue queue{.id = id,
+                        .application = id_,
+                        .function = stage.function,
+                        .planner = planner_,
+                        .entry = prefix.empty() && stage.after.empty()};
     const std::size_t model_stage = planner_->model().find(prefix + stage.name);
     if (model_stage < planner_->model().stages.size()) {
       queue.model_stage = static_cast<std::uint32_t>(model_stage);
@@ -65,7 +73,8 @@ class ControlBuilder {
   }
   static void find_alternatives(const Workflow& workflow, std::uint32_t otherwise, ControlStage& control) {
     for (std::uint32_t i = 0; i < workflow.size(); ++i) {
-      if (i != otherwise && workflow.stages[i].when && workflow.stages[i].after == workflow.stages[otherwise].after) control.alternatives.push_back(i);
+      if (i != otherwise && workflow.stages[i].when && workflow.stages[i].after == workflow.stages[otherwise].after)
+        control.alternatives.push_back(i);
     }
   }
 
@@ -77,8 +86,8 @@ class ControlBuilder {
 
 }  // namespace
 
-Control make_control(ApplicationId id, std::shared_ptr<const Application> application, std::shared_ptr<const plan::FrontierPlanner> planner,
-                     std::vector<policy::Queue>& queues) {
+Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
+                     std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::Queue>& queues) {
   Control out{.application = std::move(application)};
   (void)ControlBuilder(id, std::move(planner), queues, out).add(out.application->workflow, "");
   return out;

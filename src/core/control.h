@@ -1,5 +1,5 @@
-// Control: how requests move through a deployed application. The stages of its workflow and of the bodies of its foreach
-// stages in flat lists, with successors, joins and alternatives worked out once at deploy.
+// Control: how requests move through a deployed application. The stages of its workflow and of the bodies of its
+// foreach stages in flat lists, with successors, joins and alternatives worked out once at deploy.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -33,9 +33,10 @@ struct Control {
   std::vector<ControlWorkflow> workflows;  // the first is the application's
 };
 
-// The queues of its stages are appended to `queues`; stages of the model are found by name. REQUIRES: the planner is of this
-// application, whose functions all have profiles.
+// The queues of its stages are appended to `queues`; stages of the model are found by name. REQUIRES: the planner is of
+// this application, whose functions all have profiles.
 [[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
-                                   std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::Queue>& queues);
+                                   std::shared_ptr<const plan::FrontierPlanner> planner,
+                                   std::vector<policy::Queue>& queues);
 
 }  // namespace sluice::core

@@ -27,7 +27,11 @@ void Scheduler::emit(Commands& out, Action action, const Work& work) {
 }
 
 policy::View Scheduler::view() const {
-  return {.now = now_, .queues = queues_, .busy_queues = busy_queues_, .invokers = books_.invokers(), .applications = models_};
+  return {.now = now_,
+          .queues = queues_,
+          .busy_queues = busy_queues_,
+          .invokers = books_.invokers(),
+          .applications = models_};
 }
 
 void Scheduler::mark_busy(policy::QueueId queue) {
@@ -46,8 +50,10 @@ void Scheduler::fire_timers(Time now) {
     timers_.erase(timers_.begin());
     if (!alive(timer.run, timer.generation)) continue;
     const StageRun::State state = runs_[timer.run].stages[timer.stage].state;
-    if (timer.begins) begin_stage(timer.run, timer.stage);
-    else if (state == StageRun::State::running || state == StageRun::State::queued) enqueue(timer.run, timer.stage, timer.item);
+    if (timer.begins)
+      begin_stage(timer.run, timer.stage);
+    else if (state == StageRun::State::running || state == StageRun::State::queued)
+      enqueue(timer.run, timer.stage, timer.item);
     settle();
   }
 }
@@ -56,13 +62,19 @@ void Scheduler::admit(Time now, Commands& out) {
   for (const RequestArrived& arrival : arrivals_) {
     if (request_slots_.size() >= limits_.requests_max) {
       ++counters_.rejected;
-      emit(out, Reject{.request = arrival.id, .reason = RejectReason::queue_full, .needed = static_cast<double>(request_slots_.size() + 1), .available = static_cast<double>(limits_.requests_max)});
+      emit(out, Reject{.request = arrival.id,
+                       .reason = RejectReason::queue_full,
+                       .needed = static_cast<double>(request_slots_.size() + 1),
+                       .available = static_cast<double>(limits_.requests_max)});
       continue;
     }
     const policy::Admitted admitted = policies_.admission->admit(view(), arrival.application, arrival.deadline);
     if (!admitted.accept) {
       ++counters_.rejected;
-      emit(out, Reject{.request = arrival.id, .reason = admitted.reason, .needed = admitted.needed, .available = admitted.available});
+      emit(out, Reject{.request = arrival.id,
+                       .reason = admitted.reason,
+                       .needed = admitted.needed,
+                       .available = admitted.available});
       continue;
     }
     ++counters_.accepted;
@@ -102,7 +114,8 @@ void Scheduler::dispatch(Time, Commands& out) {
 // Re-checks a proposal and books it; false if it does not fit after all.
 bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
   policy::Queue& queue = queues_[proposals.queue.index()];
-  CHECK(proposal.members >= 1 && proposal.members <= proposal.configuration.batch && proposal.members <= queue.waiting.size());
+  CHECK(proposal.members >= 1 && proposal.members <= proposal.configuration.batch &&
+        proposal.members <= queue.waiting.size());
   CHECK(books_.knows(proposal.invoker));
   const auto positions = books_.take(proposal.invoker, proposal.configuration);
   if (!positions) return false;
@@ -116,15 +129,26 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   batch.positions = *positions;
   batch.started = now_;
   batch.members.clear();
-  StartBatch start{.id = batch.id, .invoker = batch.invoker, .application = queue.application, .function = queue.function, .model_stage = queue.model_stage,
-                   .configuration = batch.configuration, .positions = *positions, .earliest = now_, .latest = Time::max()};
+  StartBatch start{.id = batch.id,
+                   .invoker = batch.invoker,
+                   .application = queue.application,
+                   .function = queue.function,
+                   .model_stage = queue.model_stage,
+                   .configuration = batch.configuration,
+                   .positions = *positions,
+                   .earliest = now_,
+                   .latest = Time::max()};
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
     const policy::Waiting member = queue.waiting.front();
     queue.waiting.pop_front();
     runs_[member.run].stages[member.stage].state = StageRun::State::running;
     --requests_[runs_[member.run].request].waiting;
-    start.members.push_back({.invocation = member.invocation, .request = member.request, .stage = StageId(member.stage), .item = member.item,
-                             .inputs_at = member.inputs_at, .bytes = member.bytes});
+    start.members.push_back({.invocation = member.invocation,
+                             .request = member.request,
+                             .stage = StageId(member.stage),
+                             .item = member.item,
+                             .inputs_at = member.inputs_at,
+                             .bytes = member.bytes});
     batch.members.push_back(member);
   }
   if (queue.waiting.empty()) mark_idle(queue.id);

@@ -6,7 +6,8 @@
 
 namespace sluice::core {
 
-Scheduler::Scheduler(policy::Policies policies, const Limits& limits) : policies_(std::move(policies)), limits_(limits) {}
+Scheduler::Scheduler(policy::Policies policies, const Limits& limits)
+    : policies_(std::move(policies)), limits_(limits) {}
 
 void Scheduler::observe(const Event& event, Time now) {
   CHECK(now >= now_);
@@ -32,7 +33,8 @@ void Scheduler::on(const RequestArrived& event) {
 }
 
 void Scheduler::on(const RequestCancelled& event) {
-  const auto arrived = std::find_if(arrivals_.begin(), arrivals_.end(), [&](const RequestArrived& a) { return a.id == event.id; });
+  const auto arrived =
+      std::find_if(arrivals_.begin(), arrivals_.end(), [&](const RequestArrived& a) { return a.id == event.id; });
   if (arrived != arrivals_.end()) {
     arrivals_.erase(arrived);
     ++counters_.accepted;
@@ -66,7 +68,8 @@ void Scheduler::bill(Batch& batch, Duration held) {
   for (std::size_t i = 0; i < batch.members.size(); ++i) {
     const policy::Waiting& member = batch.members[i];
     if (!alive(member.run, member.generation)) continue;
-    requests_[runs_[member.run].request].cost += PicoDollars(total.count() / count + (i == 0 ? total.count() % count : 0));
+    requests_[runs_[member.run].request].cost +=
+        PicoDollars(total.count() / count + (i == 0 ? total.count() % count : 0));
   }
 }
 
@@ -79,7 +82,8 @@ void Scheduler::on(const BatchFinished& event) {
   free_batch(slot, true);
   for (const policy::Waiting& member : members) {
     if (!expected(member)) continue;
-    const auto result = std::find_if(event.results.begin(), event.results.end(), [&](const InvocationResult& r) { return r.id == member.invocation; });
+    const auto result = std::find_if(event.results.begin(), event.results.end(),
+                                     [&](const InvocationResult& r) { return r.id == member.invocation; });
     if (result == event.results.end()) {
       invocation_failed(member, "NoResult", true);
     } else if (result->outcome != Outcome::succeeded) {
@@ -97,7 +101,8 @@ void Scheduler::on(const BatchFinished& event) {
 
 void Scheduler::fail_members(Slot slot, const std::string& error) {
   const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
-  free_batch(slot, books_.epoch(batches_[slot].invoker) == batches_[slot].epoch && books_.invokers()[batches_[slot].invoker.index()].vcpu > 0);
+  free_batch(slot, books_.epoch(batches_[slot].invoker) == batches_[slot].epoch &&
+                       books_.invokers()[batches_[slot].invoker.index()].vcpu > 0);
   for (const policy::Waiting& member : members) {
     invocation_failed(member, error, true);
     settle();
@@ -113,8 +118,10 @@ void Scheduler::on(const BatchFailed& event) {
 }
 
 void Scheduler::on(const InvokerJoined& event) {
-  if (books_.knows(event.id) && books_.epoch(event.id) >= event.epoch && books_.invokers()[event.id.index()].vcpu > 0) return;  // delivered twice
-  if (books_.knows(event.id) && books_.invokers()[event.id.index()].vcpu > 0) on(InvokerLost{event.id, books_.epoch(event.id)});
+  if (books_.knows(event.id) && books_.epoch(event.id) >= event.epoch && books_.invokers()[event.id.index()].vcpu > 0)
+    return;  // delivered twice
+  if (books_.knows(event.id) && books_.invokers()[event.id.index()].vcpu > 0)
+    on(InvokerLost{event.id, books_.epoch(event.id)});
   books_.join(event.id, event.epoch, event.capacity);
   changed_ = true;
 }
@@ -124,7 +131,8 @@ void Scheduler::on(const InvokerDraining& event) {
 }
 
 void Scheduler::on(const InvokerLost& event) {
-  if (!books_.knows(event.id) || books_.epoch(event.id) != event.epoch || books_.invokers()[event.id.index()].vcpu == 0) return;
+  if (!books_.knows(event.id) || books_.epoch(event.id) != event.epoch || books_.invokers()[event.id.index()].vcpu == 0)
+    return;
   books_.lose(event.id);
   std::vector<BatchId> lost;  // by id, so that the order repeats whatever slots they have
   for (const Batch& batch : batches_) {

@@ -10,7 +10,9 @@ namespace {
 
 using State = StageRun::State;
 
-bool over(State state) { return state == State::done || state == State::skipped || state == State::failed; }
+bool over(State state) {
+  return state == State::done || state == State::skipped || state == State::failed;
+}
 
 // The wait before attempt `attempts` + 1.
 Duration retry_delay(const Retry& retry, std::uint16_t attempts) {
@@ -42,12 +44,15 @@ void Scheduler::settle() {
     const Step step = steps_.back();
     steps_.pop_back();
     if (!alive(step.run, step.generation)) continue;
-    if (step.kind == Step::Kind::begin) begin_stage(step.run, step.stage);
-    else predecessor_over(step.run, step.stage, step.kind == Step::Kind::predecessor_skipped);
+    if (step.kind == Step::Kind::begin)
+      begin_stage(step.run, step.stage);
+    else
+      predecessor_over(step.run, step.stage, step.kind == Step::Kind::predecessor_skipped);
   }
 }
 
-void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage, std::uint32_t item) {
+void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage,
+                          std::uint32_t item) {
   const Slot slot = runs_.take();
   const ControlWorkflow& control_workflow = controls_[requests_[request].application.index()].workflows[workflow];
   Run& run = runs_[slot];
@@ -107,8 +112,10 @@ void Scheduler::begin_stage(Slot run, std::uint32_t stage) {
     return end_request(runs_[run].request, RequestOutcome::failed, StageId(stage), failure.error);
   }
   at.state = State::queued;
-  if (!control.stage->foreach) at.items = 1;
-  else if (!at.items_known) at.items = 1;
+  if (!control.stage->foreach)
+    at.items = 1;
+  else if (!at.items_known)
+    at.items = 1;
   if (at.items == 0) return stage_over(run, stage, State::done);
   if (control.stage->kind == Stage::Kind::pass && control.body == 0) {
     policy::Waiting passed;
@@ -122,13 +129,16 @@ void Scheduler::begin_stage(Slot run, std::uint32_t stage) {
 
 void Scheduler::start_items(Slot run, std::uint32_t stage) {
   const ControlStage& control = control_stage(run, stage);
-  const std::uint32_t limit = control.stage->foreach && control.stage->foreach->limit > 0 ? control.stage->foreach->limit : ~std::uint32_t{0};
+  const std::uint32_t limit =
+      control.stage->foreach && control.stage->foreach->limit > 0 ? control.stage->foreach->limit : ~std::uint32_t{0};
   for (;;) {
     StageRun& at = runs_[run].stages[stage];  // start_run may move the runs
     if (at.items_started == at.items || at.items_started - at.items_done >= limit) return;
     const std::uint32_t item = at.items_started++;
-    if (control.body != 0) start_run(runs_[run].request, control.body, run, stage, item);
-    else enqueue(run, stage, item);
+    if (control.body != 0)
+      start_run(runs_[run].request, control.body, run, stage, item);
+    else
+      enqueue(run, stage, item);
     if (!runs_[run].used) return;  // a full queue failed the request
   }
 }
@@ -147,7 +157,8 @@ void Scheduler::find_inputs(Slot run, std::uint32_t stage, policy::Waiting& wait
   }
   if (!control_stage(run, stage).stage->after.empty() || at.parent == kNoSlot) return;
   const auto& foreach = control_stage(at.parent, at.parent_stage).stage->foreach;
-  if (foreach && foreach->over.stage.valid()) waiting.inputs_at = runs_[at.parent].stages[foreach->over.stage.index()].outputs_at;
+  if (foreach && foreach->over.stage.valid())
+    waiting.inputs_at = runs_[at.parent].stages[foreach->over.stage.index()].outputs_at;
 }
 
 void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
@@ -157,8 +168,15 @@ void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
   if (queue.waiting.size() >= limits_.queue_max) {
     return end_request(runs_[run].request, RequestOutcome::failed, StageId(stage), "QueueFull");
   }
-  policy::Waiting waiting{.invocation = InvocationId(next_invocation_++), .request = request.id, .run = run, .generation = runs_[run].generation, .stage = stage, .item = item,
-                          .ready = now_, .deadline = request.deadline, .size = request.size};
+  policy::Waiting waiting{.invocation = InvocationId(next_invocation_++),
+                          .request = request.id,
+                          .run = run,
+                          .generation = runs_[run].generation,
+                          .stage = stage,
+                          .item = item,
+                          .ready = now_,
+                          .deadline = request.deadline,
+                          .size = request.size};
   find_inputs(run, stage, waiting);
   const Function& function = controls_[request.application.index()].application->function(control.stage->function);
   if (function.input_bytes) waiting.bytes = *function.input_bytes;
@@ -172,8 +190,10 @@ void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
 void Scheduler::item_done(Slot run, std::uint32_t stage) {
   StageRun& at = runs_[run].stages[stage];
   ++at.items_done;
-  if (at.items_done == at.items) stage_over(run, stage, State::done);
-  else start_items(run, stage);
+  if (at.items_done == at.items)
+    stage_over(run, stage, State::done);
+  else
+    start_items(run, stage);
 }
 
 void Scheduler::stage_over(Slot run, std::uint32_t stage, State state) {
@@ -186,7 +206,8 @@ void Scheduler::stage_over(Slot run, std::uint32_t stage, State state) {
   for (const std::uint32_t next : control.successors) steps_.push_back({kind, run, next, generation});
   // A handler that nobody called is skipped once all that could call it are over.
   for (const std::uint32_t handler : control.handlers) {
-    if (control_stage(run, handler).stage->after.empty()) steps_.push_back({Step::Kind::predecessor_skipped, run, handler, generation});
+    if (control_stage(run, handler).stage->after.empty())
+      steps_.push_back({Step::Kind::predecessor_skipped, run, handler, generation});
   }
   if (control.exit && --runs_[run].open == 0) run_over(run);
 }
@@ -212,7 +233,8 @@ void Scheduler::run_over(Slot run) {
 void Scheduler::note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs) {
   auto& stages = runs_[run].stages;
   for (const Verdict& verdict : verdicts) {
-    if (verdict.stage.index() < stages.size()) stages[verdict.stage.index()].verdict = verdict.holds ? StageRun::Verdict::holds : StageRun::Verdict::fails;
+    if (verdict.stage.index() < stages.size())
+      stages[verdict.stage.index()].verdict = verdict.holds ? StageRun::Verdict::holds : StageRun::Verdict::fails;
   }
   for (const FanOut& fan_out : fan_outs) {
     if (fan_out.stage.index() >= stages.size() || stages[fan_out.stage.index()].state != State::blocked) continue;
@@ -266,7 +288,8 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   counters_.finished += outcome == RequestOutcome::finished ? 1 : 0;
   counters_.failed += outcome == RequestOutcome::failed || outcome == RequestOutcome::deadline_exceeded ? 1 : 0;
   counters_.cancelled += outcome == RequestOutcome::cancelled ? 1 : 0;
-  answers_.push_back(Reply{.request = request.id, .outcome = outcome, .stage = stage, .error = error, .cost = request.cost});
+  answers_.push_back(
+      Reply{.request = request.id, .outcome = outcome, .stage = stage, .error = error, .cost = request.cost});
   for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
   drop_waiting(slot);
@@ -314,7 +337,13 @@ void Scheduler::drop_waiting(Slot slot) {
 }
 
 void Scheduler::set_timer(Time at, Slot run, std::uint32_t stage, std::uint32_t item, bool begins) {
-  timers_.insert({.at = at, .run = run, .stage = stage, .item = item, .order = next_timer_++, .begins = begins, .generation = runs_[run].generation});
+  timers_.insert({.at = at,
+                  .run = run,
+                  .stage = stage,
+                  .item = item,
+                  .order = next_timer_++,
+                  .begins = begins,
+                  .generation = runs_[run].generation});
 }
 
 }  // namespace sluice::core

@@ -6,8 +6,8 @@ namespace sluice::core {
 // Indexes (slots by id) are derived and rebuilt.
 void Scheduler::visit(Archive& archive) {
   std::vector<Timer> timers(timers_.begin(), timers_.end());
-  archive(now_, requests_, runs_, batches_, timers, arrivals_, answers_, next_invocation_, next_batch_,
-          next_command_, next_timer_, changed_, counters_, busy_queues_);
+  archive(now_, requests_, runs_, batches_, timers, arrivals_, answers_, next_invocation_, next_batch_, next_command_,
+          next_timer_, changed_, counters_, busy_queues_);
   for (policy::Queue& queue : queues_) archive(queue.waiting);
   books_.visit(archive);
   policies_.dispatch->visit(archive);
@@ -34,7 +34,8 @@ std::string Scheduler::save() {
 Status Scheduler::load(std::string_view saved) {
   Archive archive = Archive::loading(saved);
   visit(archive);
-  if (!archive.ok() || !archive.at_end()) return Error{ErrorCode::invalid, "the saved state is cut off or was made with other applications"};
+  if (!archive.ok() || !archive.at_end())
+    return Error{ErrorCode::invalid, "the saved state is cut off or was made with other applications"};
   return Done{};
 }
 

@@ -1,5 +1,5 @@
-// Scheduler: the heart of Sluice as a deterministic value. Events and instants in, commands out; no clock, thread, lock, socket
-// or log. Live server, simulator and replay drive this same class.
+// Scheduler: the heart of Sluice as a deterministic value. Events and instants in, commands out; no clock, thread,
+// lock, socket or log. Live server, simulator and replay drive this same class.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,7 +32,9 @@ struct Counters {
   std::uint64_t accepted = 0, rejected = 0, finished = 0, failed = 0, cancelled = 0;
   std::uint64_t batches = 0, invocations = 0, decisions = 0, retries = 0;
   PicoDollars billed;
-  void visit(Archive& a) { a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, billed); }
+  void visit(Archive& a) {
+    a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, billed);
+  }
 };
 
 class Scheduler {
@@ -87,7 +89,9 @@ class Scheduler {
     std::uint32_t generation;  // of the run
   };
   void settle();
-  [[nodiscard]] bool alive(Slot run, std::uint32_t generation) const { return runs_[run].used && runs_[run].generation == generation; }
+  [[nodiscard]] bool alive(Slot run, std::uint32_t generation) const {
+    return runs_[run].used && runs_[run].generation == generation;
+  }
   // The run is there and the stage still waits for this invocation.
   [[nodiscard]] bool expected(const policy::Waiting& member) const;
   void start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage, std::uint32_t item);
@@ -126,7 +130,9 @@ class Scheduler {
   void mark_busy(policy::QueueId queue);
   void mark_idle(policy::QueueId queue);
 
-  [[nodiscard]] const Control& control(const Run& run) const { return controls_[requests_[run.request].application.index()]; }
+  [[nodiscard]] const Control& control(const Run& run) const {
+    return controls_[requests_[run.request].application.index()];
+  }
   [[nodiscard]] const ControlStage& control_stage(Slot run, std::uint32_t stage) const {
     return control(runs_[run]).workflows[runs_[run].workflow].stages[stage];
   }
@@ -138,7 +144,7 @@ class Scheduler {
   std::vector<policy::ApplicationModel> models_;  // ApplicationId is the position
   std::vector<Control> controls_;                 // likewise
   std::vector<policy::Queue> queues_;
-  std::vector<std::uint32_t> busy_queues_;        // ascending
+  std::vector<std::uint32_t> busy_queues_;  // ascending
   Books books_;
 
   Slots<Request> requests_;
@@ -151,9 +157,9 @@ class Scheduler {
   std::vector<RequestArrived> arrivals_;  // not yet admitted
   std::vector<Reply> answers_;            // to send at the next decision
   std::uint64_t next_invocation_ = 0, next_batch_ = 0, next_command_ = 0, next_timer_ = 0;
-  bool changed_ = false;                  // something happened that may let a batch start
+  bool changed_ = false;  // something happened that may let a batch start
   Counters counters_;
-  policy::Proposals proposals_;           // scratch
+  policy::Proposals proposals_;  // scratch
   void visit(Archive& archive);
 };
 

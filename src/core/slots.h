@@ -1,5 +1,6 @@
-// Slots: values in one block of memory that are taken and given back, so that millions of requests need no allocation each.
-// A slot keeps its value when it is given back (vectors keep their capacity); `used` of the value says whether it is taken.
+// Slots: values in one block of memory that are taken and given back, so that millions of requests need no allocation
+// each. A slot keeps its value when it is given back (vectors keep their capacity); `used` of the value says whether it
+// is taken.
 #pragma once
 #include <cstdint>
 #include <vector>

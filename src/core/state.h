@@ -18,30 +18,31 @@ struct StageRun {
   enum class State : std::uint8_t { blocked, waiting, queued, running, done, skipped, failed };
   enum class Verdict : std::uint8_t { unknown, holds, fails };
   State state = State::blocked;
-  Verdict verdict = Verdict::unknown;   // of its condition
+  Verdict verdict = Verdict::unknown;  // of its condition
   bool items_known = false;
-  bool called = false;                  // as a handler: it runs whatever its predecessors and condition say
-  std::uint16_t finished = 0;           // predecessors that are over, skipped ones included
-  std::uint16_t skipped = 0;            // of those
-  std::uint16_t attempts = 0;           // that failed
-  std::uint32_t items = 1;              // of a foreach
+  bool called = false;         // as a handler: it runs whatever its predecessors and condition say
+  std::uint16_t finished = 0;  // predecessors that are over, skipped ones included
+  std::uint16_t skipped = 0;   // of those
+  std::uint16_t attempts = 0;  // that failed
+  std::uint32_t items = 1;     // of a foreach
   std::uint32_t items_started = 0, items_done = 0;
   InvokerId outputs_at;
-  Bytes bytes;                          // of its outputs
+  Bytes bytes;  // of its outputs
   void visit(Archive& a) {
-    a(state, verdict, items_known, called, finished, skipped, attempts, items, items_started, items_done, outputs_at, bytes);
+    a(state, verdict, items_known, called, finished, skipped, attempts, items, items_started, items_done, outputs_at,
+      bytes);
   }
 };
 
 // One way through a workflow: of a request, or of one item of a foreach with a workflow inside.
 struct Run {
   bool used = false;
-  std::uint32_t generation = 0;          // grows with every use of the slot, so that what is left of an earlier one is known
+  std::uint32_t generation = 0;  // grows with every use of the slot, so that what is left of an earlier one is known
   Slot request = kNoSlot;
-  std::uint32_t workflow = 0;            // of the application's Control
-  Slot parent = kNoSlot;                 // the run whose foreach started this one
+  std::uint32_t workflow = 0;  // of the application's Control
+  Slot parent = kNoSlot;       // the run whose foreach started this one
   std::uint32_t parent_stage = 0, item = 0;
-  std::uint32_t open = 0;                // exit stages that are not over
+  std::uint32_t open = 0;  // exit stages that are not over
   std::vector<StageRun> stages;
   void visit(Archive& a) { a(used, generation, request, workflow, parent, parent_stage, item, open, stages); }
 };
@@ -53,8 +54,8 @@ struct Request {
   Time arrival, deadline;
   double size = 1;
   Bytes bytes;
-  std::vector<Slot> runs;                // the first is the root
-  std::uint32_t waiting = 0;             // invocations in queues
+  std::vector<Slot> runs;     // the first is the root
+  std::uint32_t waiting = 0;  // invocations in queues
   PicoDollars cost;
   void visit(Archive& a) { a(used, id, application, arrival, deadline, size, bytes, runs, waiting, cost); }
 };
@@ -64,7 +65,7 @@ struct Batch {
   BatchId id;
   policy::QueueId queue;
   InvokerId invoker;
-  std::uint64_t epoch = 0;               // of the invoker when it started
+  std::uint64_t epoch = 0;  // of the invoker when it started
   Configuration configuration;
   SlicePositions positions;
   Time started;
@@ -78,9 +79,9 @@ struct Timer {
   Time at;
   Slot run = kNoSlot;
   std::uint32_t stage = 0, item = 0;
-  std::uint64_t order = 0;               // of equal instants: as set
-  bool begins = false;                   // the stage begins; else one invocation of it tries again
-  std::uint32_t generation = 0;          // of the run
+  std::uint64_t order = 0;       // of equal instants: as set
+  bool begins = false;           // the stage begins; else one invocation of it tries again
+  std::uint32_t generation = 0;  // of the run
   friend bool operator<(const Timer& a, const Timer& b) { return std::pair(a.at, a.order) < std::pair(b.at, b.order); }
   void visit(Archive& a) { a(at, run, stage, item, order, begins, generation); }
 };

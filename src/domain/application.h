@@ -12,9 +12,9 @@
 namespace sluice {
 
 struct Objective {
-  Duration latency;                 // of the whole call
-  double percentile = 50;           // in (0, 100)
-  std::optional<Dollars> cost;      // per request, if limited
+  Duration latency;             // of the whole call
+  double percentile = 50;       // in (0, 100)
+  std::optional<Dollars> cost;  // per request, if limited
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
@@ -29,7 +29,7 @@ struct Application {
   std::string name;
   std::string tenant = "default";
   Objective objective;
-  std::vector<Function> functions;     // FunctionId is the position; sorted by name
+  std::vector<Function> functions;  // FunctionId is the position; sorted by name
   Workflow workflow;
   std::vector<OutputBinding> outputs;  // empty: all outputs of the exit stages
   Prices prices;

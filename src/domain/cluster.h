@@ -21,7 +21,7 @@ struct NodeGroup {
   std::uint32_t vcpu = 1;
   Bytes memory = Bytes::gb(64);
   std::uint32_t gpus = 0;
-  std::uint32_t slices_per_gpu = 7;   // 0: `auto`, the invoker reports it
+  std::uint32_t slices_per_gpu = 7;  // 0: `auto`, the invoker reports it
   Bytes gpu_memory = Bytes::gb(40);
   DeviceKind device = DeviceKind::gpu();
   SliceLayout layout = SliceLayout::any;

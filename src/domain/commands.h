@@ -33,7 +33,7 @@ enum class RequestOutcome : std::uint8_t { finished, failed, deadline_exceeded, 
 struct Reply {
   RequestId request;
   RequestOutcome outcome = RequestOutcome::finished;
-  StageId stage;           // failed, deadline_exceeded: where
+  StageId stage;  // failed, deadline_exceeded: where
   std::string error;
   std::vector<ObjectId> outputs;
   PicoDollars cost;
@@ -64,7 +64,7 @@ struct BatchMember {
   std::uint32_t item = 0;  // of a foreach
   InvokerId inputs_at;     // none: with the request
   Passing passing = Passing::shm;
-  Bytes bytes;             // of its inputs
+  Bytes bytes;  // of its inputs
 };
 struct StartBatch {
   BatchId id;

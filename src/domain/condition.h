@@ -29,8 +29,8 @@ struct Comparison {
 struct Condition {
   enum class Kind { compare, all, any, negate, otherwise };
   Kind kind = Kind::compare;
-  Comparison comparison;          // compare
-  std::vector<Condition> terms;   // all, any: one or more; negate: exactly one
+  Comparison comparison;         // compare
+  std::vector<Condition> terms;  // all, any: one or more; negate: exactly one
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 

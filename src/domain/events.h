@@ -115,18 +115,18 @@ struct BatchExpired {  // its window was missed, nothing ran
 struct InvocationResult {
   InvocationId id;
   Outcome outcome = Outcome::succeeded;
-  std::string error;                    // failed: its name, matched by retry and catch
+  std::string error;  // failed: its name, matched by retry and catch
   std::vector<Verdict> verdicts;
   std::vector<FanOut> fan_outs;
-  Bytes bytes;                          // of its outputs
+  Bytes bytes;  // of its outputs
 };
 struct BatchFinished {
   BatchId id;
   std::uint32_t attempt = 0;
   std::vector<InvocationResult> results;
-  Duration measured;                    // execution alone
-  Duration held;                        // transfer, loading and execution: what is billed
-  double granted_share = 1;             // of the share asked for
+  Duration measured;         // execution alone
+  Duration held;             // transfer, loading and execution: what is billed
+  double granted_share = 1;  // of the share asked for
 };
 struct BatchFailed {
   BatchId id;
@@ -153,8 +153,8 @@ struct InstanceUnloaded {
 
 struct InvokerJoined {
   InvokerId id;
-  std::uint64_t epoch = 0;    // grows with every start, so that messages of an earlier life are recognised
-  NodeGroup capacity;         // count is 1
+  std::uint64_t epoch = 0;  // grows with every start, so that messages of an earlier life are recognised
+  NodeGroup capacity;       // count is 1
   std::vector<InstanceStatus> instances;
   std::vector<BatchId> running;
   std::vector<Object> objects;
@@ -186,9 +186,9 @@ struct ProfileChanged {  // from outside; what the scheduler learns itself is it
   std::shared_ptr<const Profile> profile;
 };
 
-using Event = std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
-                           BatchStarted, BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed,
-                           InstanceUnloaded, InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost,
-                           ShareChanged, ProfileChanged>;
+using Event =
+    std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
+                 BatchStarted, BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
+                 InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ShareChanged, ProfileChanged>;
 
 }  // namespace sluice

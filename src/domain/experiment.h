@@ -39,8 +39,8 @@ enum class TraceFormat { azure_functions_2019, azure_llm_2023 };
 struct Trace {
   TraceFormat format = TraceFormat::azure_functions_2019;
   std::string file;
-  double time_scale = 1;  // > 1 plays slower
-  double rate_scale = 1;  // > 1 more requests, < 1 fewer
+  double time_scale = 1;                       // > 1 plays slower
+  double rate_scale = 1;                       // > 1 more requests, < 1 fewer
   std::map<std::string, std::string> mapping;  // trace function → application; else by hash
   friend bool operator==(const Trace&, const Trace&) = default;
 };
@@ -55,7 +55,7 @@ struct Workload {
 };
 
 struct Noise {
-  double sigma = 0;                    // relative, normal, cut at 3 sigma
+  double sigma = 0;  // relative, normal, cut at 3 sigma
   double straggler_probability = 0;
   double straggler_factor = 1.5;
   friend bool operator==(const Noise&, const Noise&) = default;
@@ -77,16 +77,16 @@ struct Experiment {
   std::string name;
   Cluster cluster;
   std::vector<Application> applications;
-  std::optional<double> slo_scale;   // times the batch-1 minimum-configuration time; absent: as deployed
+  std::optional<double> slo_scale;  // times the batch-1 minimum-configuration time; absent: as deployed
   Workload workload;
-  std::optional<Noise> noise;        // absent: the profiles' own
+  std::optional<Noise> noise;  // absent: the profiles' own
   Transfer transfer;
   Instances instances = Instances::warm;
   SchedulerTime scheduler_time = SchedulerTime::native;
   Billing billing = Billing::held;
   std::map<std::string, std::map<std::string, double>> parameters;  // scheduler → name → value
   std::vector<std::string> schedulers;
-  std::optional<Prices> prices;      // absent: the applications' own
+  std::optional<Prices> prices;  // absent: the applications' own
   std::uint64_t seed = 1;
   friend bool operator==(const Experiment&, const Experiment&) = default;
 };

@@ -9,8 +9,9 @@ namespace sluice {
 namespace {
 
 constexpr std::array<std::string_view, 5> kRuntimes = {"torch", "kernel", "python", "process", "emulated"};
-constexpr std::array<std::string_view, 14> kDataTypes = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
-                                                         "INT32", "INT64", "FP16", "BF16", "FP32", "FP64", "BYTES"};
+constexpr std::array<std::string_view, 14> kDataTypes = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64",
+                                                         "INT8", "INT16", "INT32",  "INT64",  "FP16",
+                                                         "BF16", "FP32",  "FP64",   "BYTES"};
 
 template <class Enum, std::size_t N>
 std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -19,7 +20,9 @@ std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std:
   return static_cast<Enum>(it - names.begin());
 }
 
-void add(Hash& hash, const std::optional<Bytes>& bytes) { hash.add(bytes ? bytes->count() : std::int64_t{-1}); }
+void add(Hash& hash, const std::optional<Bytes>& bytes) {
+  hash.add(bytes ? bytes->count() : std::int64_t{-1});
+}
 
 void add(Hash& hash, const std::optional<Body>& body) {
   hash.add(body.has_value());
@@ -64,7 +67,8 @@ void add(Hash& hash, const Profile& profile) {
   }
   if (const auto* model = std::get_if<ProfileModel>(&profile)) {
     hash.add(model->exec.count_ns());
-    for (const double value : {model->floor, model->cpu, model->gpu, model->beta, model->gamma, model->noise}) hash.add(value);
+    for (const double value : {model->floor, model->cpu, model->gpu, model->beta, model->gamma, model->noise})
+      hash.add(value);
     add(hash, model->batch);
     add(hash, model->vcpu);
     add(hash, model->slices);
@@ -88,11 +92,23 @@ FunctionVersion version_of(const Function& function) {
   return hash.value();
 }
 
-std::string_view name_of(Runtime runtime) { return kRuntimes[static_cast<std::size_t>(runtime)]; }
-std::string_view name_of(DataType type) { return kDataTypes[static_cast<std::size_t>(type)]; }
-std::optional<Runtime> runtime_of(std::string_view name) { return find_name<Runtime>(kRuntimes, name); }
-std::optional<DataType> data_type_of(std::string_view name) { return find_name<DataType>(kDataTypes, name); }
-std::span<const std::string_view> runtime_names() { return kRuntimes; }
-std::span<const std::string_view> data_type_names() { return kDataTypes; }
+std::string_view name_of(Runtime runtime) {
+  return kRuntimes[static_cast<std::size_t>(runtime)];
+}
+std::string_view name_of(DataType type) {
+  return kDataTypes[static_cast<std::size_t>(type)];
+}
+std::optional<Runtime> runtime_of(std::string_view name) {
+  return find_name<Runtime>(kRuntimes, name);
+}
+std::optional<DataType> data_type_of(std::string_view name) {
+  return find_name<DataType>(kDataTypes, name);
+}
+std::span<const std::string_view> runtime_names() {
+  return kRuntimes;
+}
+std::span<const std::string_view> data_type_names() {
+  return kDataTypes;
+}
 
 }  // namespace sluice

@@ -14,7 +14,22 @@
 namespace sluice {
 
 enum class Runtime { torch, kernel, python, process, emulated };
-enum class DataType { boolean, uint8, uint16, uint32, uint64, int8, int16, int32, int64, fp16, bf16, fp32, fp64, bytes };
+enum class DataType {
+  boolean,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  int8,
+  int16,
+  int32,
+  int64,
+  fp16,
+  bf16,
+  fp32,
+  fp64,
+  bytes
+};
 
 // A named tensor; -1 is a dimension of any length.
 struct Port {
@@ -34,10 +49,10 @@ struct Body {
 
 struct Function {
   std::string name;
-  std::optional<Body> cpu, gpu;        // at least one; both equal if one body serves every device
-  std::vector<Port> inputs, outputs;   // empty: not declared, then names are not checked
-  std::optional<Bytes> input_bytes;    // of one invocation
-  std::optional<Bytes> memory;         // resident, per instance
+  std::optional<Body> cpu, gpu;       // at least one; both equal if one body serves every device
+  std::vector<Port> inputs, outputs;  // empty: not declared, then names are not checked
+  std::optional<Bytes> input_bytes;   // of one invocation
+  std::optional<Bytes> memory;        // resident, per instance
   ColdStart cold_start;
   Profile profile;
   friend bool operator==(const Function&, const Function&) = default;
@@ -47,8 +62,8 @@ struct Function {
 using FunctionVersion = std::uint64_t;
 [[nodiscard]] FunctionVersion version_of(const Function& function);
 
-[[nodiscard]] std::string_view name_of(Runtime runtime);     // "torch"
-[[nodiscard]] std::string_view name_of(DataType type);       // "FP32", as in the Open Inference Protocol
+[[nodiscard]] std::string_view name_of(Runtime runtime);  // "torch"
+[[nodiscard]] std::string_view name_of(DataType type);    // "FP32", as in the Open Inference Protocol
 [[nodiscard]] std::optional<Runtime> runtime_of(std::string_view name);
 [[nodiscard]] std::optional<DataType> data_type_of(std::string_view name);
 [[nodiscard]] std::span<const std::string_view> runtime_names();

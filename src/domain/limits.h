@@ -1,4 +1,5 @@
-// Every limit of Sluice in one place. Reaching one is answered with its name and both numbers, never with a longer queue.
+// Every limit of Sluice in one place. Reaching one is answered with its name and both numbers, never with a longer
+// queue.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +29,9 @@ inline constexpr std::int64_t retry_attempts_max = 100;
 inline constexpr Duration duration_max = Duration::s(366.0 * 86'400);
 
 // ASL documents: what an import writes out, so that a small file cannot become a huge workflow.
-inline constexpr std::size_t asl_copies_max = 200'000;     // comparisons of rules and catchers of Parallel states
-inline constexpr std::size_t asl_results_max = 64;         // keys that ResultPath may add to one document
-inline constexpr std::size_t condition_text_max = 1'024;   // bytes of a text or pattern in a condition
+inline constexpr std::size_t asl_copies_max = 200'000;    // comparisons of rules and catchers of Parallel states
+inline constexpr std::size_t asl_results_max = 64;        // keys that ResultPath may add to one document
+inline constexpr std::size_t condition_text_max = 1'024;  // bytes of a text or pattern in a condition
 
 // Configurations, profiles, clusters.
 inline constexpr std::int64_t batch_max = 4'096;
@@ -53,7 +54,8 @@ inline constexpr Duration arrivals_span_max = Duration::s(100.0 * 366 * 86'400);
 inline constexpr std::size_t trace_bytes_max = 256u << 20;
 inline constexpr std::size_t trace_rows_max = 5'000'000;
 inline constexpr std::size_t trace_line_bytes_max = 64u << 10;
-inline constexpr std::int64_t trace_count_max = 1'000'000'000;  // requests of a function in a minute, tokens of a request
-inline constexpr double trace_minute_requests_max = 1e15;            // of all functions, scaled
+inline constexpr std::int64_t trace_count_max =
+    1'000'000'000;                                         // requests of a function in a minute, tokens of a request
+inline constexpr double trace_minute_requests_max = 1e15;  // of all functions, scaled
 
 }  // namespace sluice::limits

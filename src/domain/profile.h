@@ -11,10 +11,10 @@ namespace sluice {
 
 struct ProfileRow {
   Configuration configuration;
-  double size = 1;                      // relative input size the row was measured at
+  double size = 1;  // relative input size the row was measured at
   double mean_ms = 0;
   double sd_ms = 0;
-  std::optional<double> busy_mean_ms;   // with all other slices of the GPU busy
+  std::optional<double> busy_mean_ms;  // with all other slices of the GPU busy
   friend bool operator==(const ProfileRow&, const ProfileRow&) = default;
 };
 
@@ -47,7 +47,9 @@ struct Prices {
   double vcpu_hour = 0.034;  // dollars
   double vgpu_hour = 0.67;
   // Dollars per millisecond of holding what `configuration` holds.
-  [[nodiscard]] double per_ms(const Configuration& c) const { return (c.vcpu * vcpu_hour + c.slices * vgpu_hour) / 3.6e6; }
+  [[nodiscard]] double per_ms(const Configuration& c) const {
+    return (c.vcpu * vcpu_hour + c.slices * vgpu_hour) / 3.6e6;
+  }
   friend bool operator==(const Prices&, const Prices&) = default;
 };
 

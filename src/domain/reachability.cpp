@@ -8,7 +8,8 @@ namespace sluice {
 std::vector<bool> reaches(const Graph& graph, std::span<const ReachQuestion> questions) {
   std::vector<std::size_t> order(questions.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return questions[a].from < questions[b].from; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return questions[a].from < questions[b].from; });
 
   std::vector<bool> answers(questions.size());
   std::vector<std::uint64_t> reached(graph.size());  // bit k: a path leads from the k-th source of this pass

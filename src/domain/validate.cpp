@@ -39,7 +39,9 @@ class WorkflowCheck {
     path.push_back(workflow_.at(stage).name);
     problems_.push_back({std::move(path), std::move(field), std::move(message)});
   }
-  void report_workflow(std::string field, std::string message) { problems_.push_back({path_, std::move(field), std::move(message)}); }
+  void report_workflow(std::string field, std::string message) {
+    problems_.push_back({path_, std::move(field), std::move(message)});
+  }
 
   const std::string& name(StageId id) const { return workflow_.at(id).name; }
 
@@ -56,7 +58,8 @@ class WorkflowCheck {
   void report_cycle(const std::vector<Graph::Node>& cycle) {
     constexpr std::size_t kNamedMax = 10;
     std::string text;
-    for (std::size_t i = 0; i < std::min(cycle.size(), kNamedMax); ++i) text += str("'", workflow_.stages[cycle[i]].name, "' → ");
+    for (std::size_t i = 0; i < std::min(cycle.size(), kNamedMax); ++i)
+      text += str("'", workflow_.stages[cycle[i]].name, "' → ");
     if (cycle.size() > kNamedMax) text += str("… (", cycle.size() - kNamedMax, " more) → ");
     const StageId first(cycle.front());
     report(first, "after", str("stages wait for each other in a circle: ", text, "'", name(first), "'"));
@@ -64,7 +67,8 @@ class WorkflowCheck {
 
   void stage(StageId id) {
     const Stage& stage = workflow_.at(id);
-    if (stage.name == "request") report(id, "", "'request' stands for the call's own inputs; give the stage another name");
+    if (stage.name == "request")
+      report(id, "", "'request' stands for the call's own inputs; give the stage another name");
     join(id, stage);
     catches(id, stage);
     share(id, stage);
@@ -107,11 +111,15 @@ class WorkflowCheck {
       empty = std::none_of(table->rows.begin(), table->rows.end(),
                            [&](const ProfileRow& row) { return stage.configurations.allows(row.configuration); });
     } else if (const auto* model = std::get_if<ProfileModel>(&profile)) {
-      empty = none_left(stage.configurations.batch, model->batch) || none_left(stage.configurations.vcpu, model->vcpu) ||
+      empty = none_left(stage.configurations.batch, model->batch) ||
+              none_left(stage.configurations.vcpu, model->vcpu) ||
               none_left(stage.configurations.slices, model->slices) ||
               none_left(stage.configurations.device, std::array{DeviceKind::gpu()});  // a model answers for GPUs
     }
-    if (empty) report(id, "configurations", str("allows none of the configurations in the profile of '", application_.function(stage.function).name, "'"));
+    if (empty)
+      report(id, "configurations",
+             str("allows none of the configurations in the profile of '", application_.function(stage.function).name,
+                 "'"));
   }
 
   // Names, types and ranks of what is wired, as far as they are declared.
@@ -119,9 +127,12 @@ class WorkflowCheck {
     const std::vector<Port>* inputs = declared_inputs(application_, stage);
     std::set<std::string_view> seen;
     for (const InputBinding& binding : stage.inputs) {
-      if (!seen.insert(binding.input).second) report(id, "inputs", str("the input '", binding.input, "' is wired twice"));
+      if (!seen.insert(binding.input).second)
+        report(id, "inputs", str("the input '", binding.input, "' is wired twice"));
       if (inputs != nullptr && find(*inputs, binding.input) == nullptr) {
-        report(id, "inputs", str("'", application_.function(stage.function).name, "' has no input '", binding.input, "'.", known(*inputs, binding.input)));
+        report(id, "inputs",
+               str("'", application_.function(stage.function).name, "' has no input '", binding.input, "'.",
+                   known(*inputs, binding.input)));
       }
       output_exists(id, "inputs", binding.from);
     }
@@ -130,16 +141,22 @@ class WorkflowCheck {
     if (inputs == nullptr) return;
     const std::vector<InputBinding> wired = wiring(application_, workflow_, id);
     for (const Port& input : *inputs) {
-      const auto it = std::find_if(wired.begin(), wired.end(), [&](const InputBinding& b) { return b.input == input.name; });
-      if (it == wired.end()) unwired(id, stage, input);
-      else if (!stage.foreach) compatible(id, input, it->from);
+      const auto it =
+          std::find_if(wired.begin(), wired.end(), [&](const InputBinding& b) { return b.input == input.name; });
+      if (it == wired.end())
+        unwired(id, stage, input);
+      else if (!stage.foreach)
+        compatible(id, input, it->from);
     }
   }
 
   void unwired(StageId id, const Stage& stage, const Port& input) {
-    const std::string why = stage.after.size() == 1 ? str("'", name(stage.after.front()), "' has no output of that name")
-                                                    : std::string("with several predecessors names are not matched");
-    report(id, "inputs", str("the input '", input.name, "' gets no value (", why, "); write inputs: {", input.name, ": STAGE.OUTPUT}"));
+    const std::string why = stage.after.size() == 1
+                                ? str("'", name(stage.after.front()), "' has no output of that name")
+                                : std::string("with several predecessors names are not matched");
+    report(
+        id, "inputs",
+        str("the input '", input.name, "' gets no value (", why, "); write inputs: {", input.name, ": STAGE.OUTPUT}"));
   }
 
   void compatible(StageId id, const Port& input, const Reference& from) {
@@ -149,13 +166,19 @@ class WorkflowCheck {
     if (output == nullptr || workflow_.at(from.stage).foreach) return;
     const std::string source = describe(from, workflow_);
     if (output->type != input.type) {
-      report(id, "inputs", str("the input '", input.name, "' is ", name_of(input.type), ", but ", source, " is ", name_of(output->type)));
+      report(id, "inputs",
+             str("the input '", input.name, "' is ", name_of(input.type), ", but ", source, " is ",
+                 name_of(output->type)));
     } else if (output->shape.size() != input.shape.size()) {
-      report(id, "inputs", str("the input '", input.name, "' has ", input.shape.size(), " dimensions, but ", source, " has ", output->shape.size()));
+      report(id, "inputs",
+             str("the input '", input.name, "' has ", input.shape.size(), " dimensions, but ", source, " has ",
+                 output->shape.size()));
     } else {
       for (std::size_t i = 0; i < input.shape.size(); ++i) {
         if (input.shape[i] < 0 || output->shape[i] < 0 || input.shape[i] == output->shape[i]) continue;
-        report(id, "inputs", str("dimension ", i + 1, " of the input '", input.name, "' is ", input.shape[i], ", but of ", source, " it is ", output->shape[i]));
+        report(id, "inputs",
+               str("dimension ", i + 1, " of the input '", input.name, "' is ", input.shape[i], ", but of ", source,
+                   " it is ", output->shape[i]));
       }
     }
   }
@@ -163,7 +186,8 @@ class WorkflowCheck {
   void condition_outputs(StageId id, const Condition& condition) {
     if (condition.kind == Condition::Kind::compare) output_exists(id, "when", condition.comparison.left);
     for (const Condition& term : condition.terms) {
-      if (term.kind == Condition::Kind::otherwise) report(id, "when", "'otherwise' stands alone, not inside all, any or not");
+      if (term.kind == Condition::Kind::otherwise)
+        report(id, "when", "'otherwise' stands alone, not inside all, any or not");
       condition_outputs(id, term);
     }
   }
@@ -172,7 +196,9 @@ class WorkflowCheck {
     if (!reference.stage.valid()) return;
     const std::vector<Port>* outputs = declared_outputs(application_, workflow_.at(reference.stage));
     if (outputs == nullptr || reference.output.empty() || find(*outputs, reference.output) != nullptr) return;
-    report(id, std::move(field), str("'", name(reference.stage), "' has no output '", reference.output, "'.", known(*outputs, reference.output)));
+    report(id, std::move(field),
+           str("'", name(reference.stage), "' has no output '", reference.output, "'.",
+               known(*outputs, reference.output)));
   }
 
   static const Port* find(const std::vector<Port>& ports, std::string_view name) {
@@ -201,13 +227,18 @@ class WorkflowCheck {
       std::vector<StageId> after = stage.after;
       std::sort(after.begin(), after.end());
       Group& group = groups[std::move(after)];
-      if (stage.when->kind == Condition::Kind::otherwise) group.otherwise.push_back(StageId(static_cast<StageId::rep>(i)));
-      else ++group.conditions;
+      if (stage.when->kind == Condition::Kind::otherwise)
+        group.otherwise.push_back(StageId(static_cast<StageId::rep>(i)));
+      else
+        ++group.conditions;
     }
     for (const auto& [after, group] : groups) {
       for (std::size_t i = 0; i < group.otherwise.size(); ++i) {
-        if (group.conditions == 0) report(group.otherwise[i], "when", "'otherwise' without alternatives: no other stage with the same `after` has a condition");
-        if (i > 0) report(group.otherwise[i], "when", str("a second 'otherwise' beside '", name(group.otherwise[0]), "'"));
+        if (group.conditions == 0)
+          report(group.otherwise[i], "when",
+                 "'otherwise' without alternatives: no other stage with the same `after` has a condition");
+        if (i > 0)
+          report(group.otherwise[i], "when", str("a second 'otherwise' beside '", name(group.otherwise[0]), "'"));
       }
     }
   }
@@ -218,7 +249,8 @@ class WorkflowCheck {
       const Stage& stage = workflow_.stages[i];
       const auto fails = [&](StageId before) { return workflow_.at(before).kind == Stage::Kind::fail; };
       if (stage.after.empty() || !std::all_of(stage.after.begin(), stage.after.end(), fails)) continue;
-      report(StageId(static_cast<StageId::rep>(i)), "after", str("nothing reaches this stage: '", name(stage.after.front()), "' ends the request"));
+      report(StageId(static_cast<StageId::rep>(i)), "after",
+             str("nothing reaches this stage: '", name(stage.after.front()), "' ends the request"));
     }
   }
 
@@ -243,7 +275,8 @@ class WorkflowCheck {
       for (const InputBinding& binding : stage.inputs) {
         if (binding.from.stage.valid()) uses.push_back({id, "inputs", binding.from.stage});
       }
-      if (stage.foreach && stage.foreach->over.stage.valid()) uses.push_back({id, "foreach", stage.foreach->over.stage});
+      if (stage.foreach && stage.foreach->over.stage.valid())
+        uses.push_back({id, "foreach", stage.foreach->over.stage});
       if (stage.when) collect(id, *stage.when, uses);
     }
     std::erase_if(uses, [&](const Use& use) {
@@ -255,7 +288,8 @@ class WorkflowCheck {
     const std::vector<bool> before = reaches(graph, questions);
     for (std::size_t i = 0; i < uses.size(); ++i) {
       if (before[i]) continue;
-      report(uses[i].stage, uses[i].field, str("reads '", name(uses[i].source), "', which need not have finished by then; add it to `after`"));
+      report(uses[i].stage, uses[i].field,
+             str("reads '", name(uses[i].source), "', which need not have finished by then; add it to `after`"));
     }
   }
 
@@ -279,18 +313,23 @@ void check_objective(const Objective& objective, std::vector<Problem>& problems)
   if (!(objective.percentile > 0 && objective.percentile < 100)) {
     problems.push_back({{}, "slo.percentile", str("is ", objective.percentile, ", must be above 0 and below 100")});
   }
-  if (objective.cost && !(*objective.cost > 0)) problems.push_back({{}, "slo.cost", str("is ", *objective.cost, ", must be positive")});
+  if (objective.cost && !(*objective.cost > 0))
+    problems.push_back({{}, "slo.cost", str("is ", *objective.cost, ", must be positive")});
 }
 
 void check_outputs(const Application& application, std::vector<Problem>& problems) {
   std::set<std::string_view> seen;
   for (const OutputBinding& output : application.outputs) {
-    if (!seen.insert(output.name).second) problems.push_back({{}, "outputs", str("the output '", output.name, "' is named twice")});
+    if (!seen.insert(output.name).second)
+      problems.push_back({{}, "outputs", str("the output '", output.name, "' is named twice")});
     if (!output.from.stage.valid()) continue;
     const std::vector<Port>* ports = declared_outputs(application, application.workflow.at(output.from.stage));
     const auto same = [&](const Port& port) { return port.name == output.from.output; };
     if (ports == nullptr || output.from.output.empty() || std::any_of(ports->begin(), ports->end(), same)) continue;
-    problems.push_back({{}, "outputs", str("'", application.workflow.at(output.from.stage).name, "' has no output '", output.from.output, "'")});
+    problems.push_back(
+        {{},
+         "outputs",
+         str("'", application.workflow.at(output.from.stage).name, "' has no output '", output.from.output, "'")});
   }
 }
 

@@ -10,7 +10,8 @@ bool bound(const std::vector<InputBinding>& bindings, std::string_view input) {
 }
 
 bool declares(const std::vector<Port>* ports, std::string_view name) {
-  return ports == nullptr || std::any_of(ports->begin(), ports->end(), [&](const Port& port) { return port.name == name; });
+  return ports == nullptr ||
+         std::any_of(ports->begin(), ports->end(), [&](const Port& port) { return port.name == name; });
 }
 
 }  // namespace
@@ -34,14 +35,16 @@ std::vector<InputBinding> wiring(const Application& application, const Workflow&
   if (inputs == nullptr) {
     if (!out.empty()) return out;
     if (stage.after.empty()) out.push_back({std::string(kEverything), {StageId::none(), std::string(kEverything)}});
-    for (const StageId before : stage.after) out.push_back({std::string(kEverything), {before, std::string(kEverything)}});
+    for (const StageId before : stage.after)
+      out.push_back({std::string(kEverything), {before, std::string(kEverything)}});
     return out;
   }
   for (const Port& input : *inputs) {
     if (bound(out, input.name)) continue;
     if (stage.after.empty()) {
       out.push_back({input.name, {StageId::none(), input.name}});
-    } else if (stage.after.size() == 1 && declares(declared_outputs(application, workflow.at(stage.after.front())), input.name)) {
+    } else if (stage.after.size() == 1 &&
+               declares(declared_outputs(application, workflow.at(stage.after.front())), input.name)) {
       out.push_back({input.name, {stage.after.front(), input.name}});
     }
   }

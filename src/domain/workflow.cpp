@@ -27,7 +27,9 @@ std::string describe_terms(const std::vector<Condition>& terms, std::string_view
 
 }  // namespace
 
-std::string_view symbol_of(Comparator comparator) { return kSymbols[static_cast<std::size_t>(comparator)]; }
+std::string_view symbol_of(Comparator comparator) {
+  return kSymbols[static_cast<std::size_t>(comparator)];
+}
 
 StageId Workflow::find(std::string_view name) const {
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -37,21 +39,28 @@ StageId Workflow::find(std::string_view name) const {
 }
 
 std::string describe(const Reference& reference, const Workflow& workflow) {
-  const std::string_view stage = reference.stage.valid() ? std::string_view(workflow.at(reference.stage).name) : "request";
+  const std::string_view stage =
+      reference.stage.valid() ? std::string_view(workflow.at(reference.stage).name) : "request";
   return reference.output.empty() ? std::string(stage) : str(stage, ".", reference.output);
 }
 
 std::string describe(const Condition& condition, const Workflow& workflow) {
   switch (condition.kind) {
-    case Condition::Kind::otherwise: return "otherwise";
-    case Condition::Kind::all: return describe_terms(condition.terms, "and", workflow);
-    case Condition::Kind::any: return describe_terms(condition.terms, "or", workflow);
-    case Condition::Kind::negate: return str("not (", describe(condition.terms.front(), workflow), ")");
-    case Condition::Kind::compare: break;
+    case Condition::Kind::otherwise:
+      return "otherwise";
+    case Condition::Kind::all:
+      return describe_terms(condition.terms, "and", workflow);
+    case Condition::Kind::any:
+      return describe_terms(condition.terms, "or", workflow);
+    case Condition::Kind::negate:
+      return str("not (", describe(condition.terms.front(), workflow), ")");
+    case Condition::Kind::compare:
+      break;
   }
   const Comparison& comparison = condition.comparison;
   const std::string left = describe(comparison.left, workflow);
-  if (comparison.comparator == Comparator::present) return str(left, std::get<bool>(comparison.right) ? " present" : " absent");
+  if (comparison.comparator == Comparator::present)
+    return str(left, std::get<bool>(comparison.right) ? " present" : " absent");
   return str(left, " ", symbol_of(comparison.comparator), " ", describe(comparison.right));
 }
 

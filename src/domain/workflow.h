@@ -33,15 +33,15 @@ struct Join {
 // One invocation per item of `over`, or one run of `body` per item; the next stage gets the outputs stacked in order.
 struct Foreach {
   Reference over;
-  std::uint32_t limit = 0;      // items at a time, 0 = all
-  std::vector<Workflow> body;   // none or one
+  std::uint32_t limit = 0;     // items at a time, 0 = all
+  std::vector<Workflow> body;  // none or one
   friend bool operator==(const Foreach&, const Foreach&);
 };
 
 struct Retry {
-  std::uint32_t attempts = 3;   // after the first
+  std::uint32_t attempts = 3;  // after the first
   Duration interval = Duration::s(1);
-  double backoff = 2.0;         // ≥ 1
+  double backoff = 2.0;  // ≥ 1
   std::optional<Duration> max_delay;
   std::vector<std::string> on;  // error names; empty: all
   friend bool operator==(const Retry&, const Retry&) = default;
@@ -80,19 +80,19 @@ struct Stage {
   };
   std::string name;
   Kind kind = Kind::run;
-  FunctionId function;                 // run only: position in Application::functions
-  std::vector<StageId> after;          // in the order written, no duplicates
-  std::vector<InputBinding> inputs;    // explicit wiring, sorted by input; the rest is wired by name (wiring.h)
+  FunctionId function;               // run only: position in Application::functions
+  std::vector<StageId> after;        // in the order written, no duplicates
+  std::vector<InputBinding> inputs;  // explicit wiring, sorted by input; the rest is wired by name (wiring.h)
   std::optional<Condition> when;
   std::optional<Foreach> foreach;
   Join join;
   std::optional<Retry> retry;
   std::vector<Catch> catches;
-  Duration wait;                       // before the stage starts
+  Duration wait;  // before the stage starts
   bool idempotent = true;
   ConfigurationFilter configurations;
   GpuShare gpu;
-  Failure failure;                     // fail only
+  Failure failure;  // fail only
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 

@@ -23,11 +23,16 @@ class Fold {
  private:
   Histogram of(const SeriesParallelTree::Node& node) const {
     switch (node.kind) {
-      case Kind::stage: return of_stage(node.stage);
-      case Kind::empty: return Histogram::point(0, width_ms_);
-      case Kind::series: return of_series(node);
-      case Kind::parallel: return kth_of(parts(node), node.needed);
-      case Kind::irregular: return of_irregular(node);
+      case Kind::stage:
+        return of_stage(node.stage);
+      case Kind::empty:
+        return Histogram::point(0, width_ms_);
+      case Kind::series:
+        return of_series(node);
+      case Kind::parallel:
+        return kth_of(parts(node), node.needed);
+      case Kind::irregular:
+        return of_irregular(node);
     }
     CHECK_MSG(false, "unknown kind of node");
   }

@@ -32,7 +32,7 @@ class IrregularRegion {
     std::vector<std::uint32_t> before, after;
     std::uint32_t needed = 0;  // of `before`; 0: all
   };
-  std::vector<Part> parts_;  // in topological order
+  std::vector<Part> parts_;   // in topological order
   std::uint32_t needed_ = 0;  // of the parts that nothing follows
   bool waits_for_all_ = true;
   mutable std::vector<double> scratch_;

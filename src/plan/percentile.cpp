@@ -8,15 +8,19 @@ namespace {
 constexpr int kTriesMax = 24;
 constexpr double kBinsOverBudget = 400;
 
-double quantile_of(const FrontierPlanner& planner, const PercentileQuestion& question, const Option& option, FrontierWorkspace& workspace) {
+double quantile_of(const FrontierPlanner& planner, const PercentileQuestion& question, const Option& option,
+                   FrontierWorkspace& workspace) {
   std::vector<StageChoice> choices(planner.model().stages.size());
-  for (const ChosenStage& chosen : planner.plan_of(question.stage, option, workspace).stages) choices[chosen.stage] = {true, chosen.candidate};
-  return distribution(planner.model(), choices, std::max(1e-6, question.budget_ms / kBinsOverBudget)).quantile(question.percentile / 100);
+  for (const ChosenStage& chosen : planner.plan_of(question.stage, option, workspace).stages)
+    choices[chosen.stage] = {true, chosen.candidate};
+  return distribution(planner.model(), choices, std::max(1e-6, question.budget_ms / kBinsOverBudget))
+      .quantile(question.percentile / 100);
 }
 
 }  // namespace
 
-PercentilePlan plan_for_percentile(const FrontierPlanner& planner, const PercentileQuestion& question, FrontierWorkspace& workspace) {
+PercentilePlan plan_for_percentile(const FrontierPlanner& planner, const PercentileQuestion& question,
+                                   FrontierWorkspace& workspace) {
   PercentilePlan out{.mean_budget_ms = question.budget_ms};
   const double fastest = planner.fastest_ms(question.stage, question.cap);
   // Costs fall as the budget for means grows, so the largest budget whose plan holds is wanted: it lies between the

@@ -17,8 +17,8 @@ struct PercentileQuestion {
 
 struct PercentilePlan {
   bool found = false;
-  double mean_budget_ms = 0;  // what was left for means after the margin
-  double percentile_ms = 0;   // of the best plan, by convolution
+  double mean_budget_ms = 0;    // what was left for means after the margin
+  double percentile_ms = 0;     // of the best plan, by convolution
   std::vector<Option> options;  // within mean_budget_ms, by cost
 };
 

@@ -21,14 +21,17 @@ std::vector<bool> regular_stages(const Workflow& workflow, const Graph& graph) {
   std::vector<bool> regular(workflow.size());
   for (const Graph::Node node : graph.topological_order()) {
     const auto before = graph.predecessors(node);
-    regular[node] = before.empty() ? !handler[node] : std::any_of(before.begin(), before.end(), [&](Graph::Node b) { return regular[b]; });
+    regular[node] = before.empty()
+                        ? !handler[node]
+                        : std::any_of(before.begin(), before.end(), [&](Graph::Node b) { return regular[b]; });
   }
   return regular;
 }
 
 class ModelBuilder {
  public:
-  ModelBuilder(const Application& application, std::span<const profile::FunctionProfile> profiles, const ModelAssumptions& assumptions)
+  ModelBuilder(const Application& application, std::span<const profile::FunctionProfile> profiles,
+               const ModelAssumptions& assumptions)
       : application_(application), profiles_(profiles), assumptions_(assumptions) {}
 
   Result<WorkflowModel> run_stage(const Stage& stage) {
@@ -73,7 +76,8 @@ class ModelBuilder {
   }
 
   // How often each stage runs: its own share among the alternatives, times how often any predecessor ran.
-  std::vector<double> share_of_requests(const Workflow& workflow, const std::vector<StageId>& kept, const Graph& graph) const {
+  std::vector<double> share_of_requests(const Workflow& workflow, const std::vector<StageId>& kept,
+                                        const Graph& graph) const {
     std::map<std::vector<StageId>, std::size_t> alternatives;
     for (const StageId id : kept) {
       if (workflow.at(id).when) ++alternatives[workflow.at(id).after];
@@ -85,7 +89,8 @@ class ModelBuilder {
       for (const Graph::Node b : graph.predecessors(node)) reached += out[b];
       double own = 1;
       if (stage.when) own = 1.0 / static_cast<double>(std::max<std::size_t>(2, alternatives[stage.after]));
-      if (const auto known = assumptions_.shares.find(stage.name); known != assumptions_.shares.end()) own = known->second;
+      if (const auto known = assumptions_.shares.find(stage.name); known != assumptions_.shares.end())
+        own = known->second;
       out[node] = std::min(1.0, reached) * own;
     }
     return out;
@@ -145,12 +150,14 @@ class ModelBuilder {
       for (const Configuration& c : profile.configurations()) {
         if (!stage.configurations.allows(c)) continue;
         const profile::Latency latency = profile.latency(c, 1, assumptions_.busy);
-        out.candidates.push_back({c, latency.mean_ms, profile::cost_per_invocation(c, latency.mean_ms, application_.prices)});
+        out.candidates.push_back(
+            {c, latency.mean_ms, profile::cost_per_invocation(c, latency.mean_ms, application_.prices)});
         out.sd_ms.push_back(latency.sd_ms);
       }
       if (out.candidates.empty() && !error_) {
-        error_ = Error{ErrorCode::invalid, str("stage '", out.name, "': its `configurations` allow none of the profile of '",
-                                               application_.function(stage.function).name, "'")};
+        error_ =
+            Error{ErrorCode::invalid, str("stage '", out.name, "': its `configurations` allow none of the profile of '",
+                                          application_.function(stage.function).name, "'")};
       }
     } else {
       out.candidates.push_back({configuration(1, 0, 0), 0, 0});
@@ -170,7 +177,8 @@ class ModelBuilder {
 }  // namespace
 
 std::size_t WorkflowModel::find(std::string_view name) const {
-  const auto it = std::find_if(stages.begin(), stages.end(), [&](const ModelStage& stage) { return stage.name == name; });
+  const auto it =
+      std::find_if(stages.begin(), stages.end(), [&](const ModelStage& stage) { return stage.name == name; });
   return static_cast<std::size_t>(it - stages.begin());
 }
 
@@ -187,7 +195,8 @@ Result<WorkflowModel> make_model(const Application& application, std::span<const
   return ModelBuilder(application, profiles, assumptions).run();
 }
 
-Result<WorkflowModel> make_stage_model(const Application& application, std::span<const profile::FunctionProfile> profiles, const Stage& stage) {
+Result<WorkflowModel> make_stage_model(const Application& application,
+                                       std::span<const profile::FunctionProfile> profiles, const Stage& stage) {
   const ModelAssumptions assumptions;
   return ModelBuilder(application, profiles, assumptions).run_stage(stage);
 }

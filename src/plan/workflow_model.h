@@ -18,17 +18,17 @@
 namespace sluice::plan {
 
 struct ModelStage {
-  std::string name;      // "each object/crop" inside a foreach
-  FunctionId function;   // none: a stage that runs nothing
+  std::string name;     // "each object/crop" inside a foreach
+  FunctionId function;  // none: a stage that runs nothing
   Candidates candidates;
   std::vector<double> sd_ms;  // of each candidate
-  StageScale scale;      // conditions and fan-out
+  StageScale scale;           // conditions and fan-out
   double wait_ms = 0;
 };
 
 struct WorkflowModel {
-  SeriesParallelTree tree;         // stages of the tree are positions in `stages`
-  std::vector<ModelStage> stages;  // stages in error handlers are left out
+  SeriesParallelTree tree;                                      // stages of the tree are positions in `stages`
+  std::vector<ModelStage> stages;                               // stages in error handlers are left out
   [[nodiscard]] std::size_t find(std::string_view name) const;  // stages.size() if there is none
   // Every batch some candidate has, ascending: between two of them a batch cap makes no difference.
   [[nodiscard]] std::vector<BatchCap> batch_caps() const;
@@ -39,15 +39,17 @@ struct ModelAssumptions {
   std::map<std::string, double> shares;        // stage → share of requests that take it; absent: equal alternatives
   std::map<std::string, std::uint32_t> items;  // foreach stage → items; absent: `items_default`
   std::uint32_t items_default = 4;
-  bool busy = false;                           // times with busy neighbours
+  bool busy = false;  // times with busy neighbours
 };
 
 // An error if a stage has no candidate left, with the stage and what its `configurations` ask for.
 // `profiles` by FunctionId of the application.
-[[nodiscard]] Result<WorkflowModel> make_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
+[[nodiscard]] Result<WorkflowModel> make_model(const Application& application,
+                                               std::span<const profile::FunctionProfile> profiles,
                                                const ModelAssumptions& assumptions = {});
 // One stage on its own: for stages that are in no plan, because they only handle errors.
-[[nodiscard]] Result<WorkflowModel> make_stage_model(const Application& application, std::span<const profile::FunctionProfile> profiles,
+[[nodiscard]] Result<WorkflowModel> make_stage_model(const Application& application,
+                                                     std::span<const profile::FunctionProfile> profiles,
                                                      const Stage& stage);
 // The profiles of all functions, or the first error, which names the function.
 [[nodiscard]] Result<std::vector<profile::FunctionProfile>> make_profiles(const Application& application);

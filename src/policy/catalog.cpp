@@ -22,7 +22,8 @@ class AdmitAll final : public Admission {
 std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters& parameters) {
   if (name == "esg") return make_esg(parameters);
   if (name == "fifo") return compose({.ordering = Ordering::fifo, .placement = Placement::balance, .fixed = true});
-  if (name == "best-fit") return compose({.placement = Placement::best_fit, .margin = parameter_or(parameters, "margin", 0.1)});
+  if (name == "best-fit")
+    return compose({.placement = Placement::best_fit, .margin = parameter_or(parameters, "margin", 0.1)});
   if (name == "kaas-round-robin") return make_kaas_round_robin();
   return compose({.margin = parameter_or(parameters, "margin", 0.1)});
 }
@@ -35,7 +36,8 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
   if (!known) {
     const auto near = nearest(name, kNames);
     return Error{ErrorCode::not_found, near ? str("there is no scheduler '", name, "'. Did you mean '", *near, "'?")
-                                            : str("there is no scheduler '", name, "'. Known: sluice, esg, fifo, best-fit, kaas-round-robin.")};
+                                            : str("there is no scheduler '", name,
+                                                  "'. Known: sluice, esg, fifo, best-fit, kaas-round-robin.")};
   }
   Policies out;
   out.admission = std::make_unique<AdmitAll>();
@@ -43,6 +45,8 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
   return out;
 }
 
-std::span<const std::string_view> scheduler_names() { return kNames; }
+std::span<const std::string_view> scheduler_names() {
+  return kNames;
+}
 
 }  // namespace sluice::policy

@@ -15,7 +15,9 @@ class Composed final : public Dispatch {
   void begin(const View& view) override {
     order_.assign(view.busy_queues.begin(), view.busy_queues.end());
     if (order_.size() > 1) {
-      std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(urgency(view, a), a) < std::tuple(urgency(view, b), b); });
+      std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(urgency(view, a), a) < std::tuple(urgency(view, b), b);
+      });
     }
     at_ = 0;
   }
@@ -32,7 +34,8 @@ class Composed final : public Dispatch {
 
   void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked || view.queue(proposals.queue).waiting.empty()) ++at_;
-    if (booked && composition_.placement == Placement::round_robin) next_invoker_ = proposals.ranked[*booked].invoker.value() + 1;
+    if (booked && composition_.placement == Placement::round_robin)
+      next_invoker_ = proposals.ranked[*booked].invoker.value() + 1;
   }
 
   void visit(Archive& archive) override { archive(next_invoker_); }
@@ -66,12 +69,15 @@ class Composed final : public Dispatch {
   }
 
   // Late anyway: the fastest configuration that fits.
-  void offer_fastest(const View& view, const Queue& queue, const plan::Candidates& candidates, plan::BatchCap waiting, Proposals& out) {
+  void offer_fastest(const View& view, const Queue& queue, const plan::Candidates& candidates, plan::BatchCap waiting,
+                     Proposals& out) {
     by_ms_.clear();
     for (std::uint32_t i = 0; i < candidates.size(); ++i) {
       if (candidates[i].configuration.batch <= waiting) by_ms_.push_back(i);
     }
-    std::sort(by_ms_.begin(), by_ms_.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(candidates[a].ms, a) < std::tuple(candidates[b].ms, b); });
+    std::sort(by_ms_.begin(), by_ms_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(candidates[a].ms, a) < std::tuple(candidates[b].ms, b);
+    });
     for (const std::uint32_t i : by_ms_) {
       if (offer(view, queue, candidates[i].configuration, out)) return;
     }
@@ -80,14 +86,16 @@ class Composed final : public Dispatch {
   bool offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
     const std::optional<std::uint32_t> invoker = place(view, queue, c);
     if (!invoker) return false;
-    out.ranked.push_back({c, InvokerId(*invoker), static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()))});
+    out.ranked.push_back(
+        {c, InvokerId(*invoker), static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()))});
     return true;
   }
 
   [[nodiscard]] std::optional<std::uint32_t> place(const View& view, const Queue& queue, const Configuration& c) const {
     const auto n = static_cast<std::uint32_t>(view.invokers.size());
     const InvokerId near = queue.waiting.front().inputs_at;
-    if (composition_.placement == Placement::locality && near.valid() && view.invokers[near.index()].fits(c)) return near.value();
+    if (composition_.placement == Placement::locality && near.valid() && view.invokers[near.index()].fits(c))
+      return near.value();
     if (composition_.placement == Placement::home) {
       const auto& application = *view.application(queue.application).application;
       const HomeOrder home(application.tenant, application.function(queue.function).name, n);
@@ -106,9 +114,11 @@ class Composed final : public Dispatch {
     return best;
   }
 
-  // Best fit fills the fullest; locality, where there are no inputs, starts at the emptiest so that later stages can grow.
+  // Best fit fills the fullest; locality, where there are no inputs, starts at the emptiest so that later stages can
+  // grow.
   [[nodiscard]] bool better(const Invoker& a, const Invoker& b) const {
-    return composition_.placement == Placement::best_fit ? a.slices_free() < b.slices_free() : a.slices_free() > b.slices_free();
+    return composition_.placement == Placement::best_fit ? a.slices_free() < b.slices_free()
+                                                         : a.slices_free() > b.slices_free();
   }
 
   Composition composition_;
@@ -121,6 +131,8 @@ class Composed final : public Dispatch {
 
 }  // namespace
 
-std::unique_ptr<Dispatch> compose(const Composition& composition) { return std::make_unique<Composed>(composition); }
+std::unique_ptr<Dispatch> compose(const Composition& composition) {
+  return std::make_unique<Composed>(composition);
+}
 
 }  // namespace sluice::policy

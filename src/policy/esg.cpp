@@ -18,7 +18,9 @@ class EsgModel {
     split_ = plan::split_slo(planner.model().tree, plan::average_normalised_lengths(candidates_), group);
     sorted_.resize(candidates_.size());
   }
-  [[nodiscard]] double budget_ms(std::uint32_t stage, double remaining_ms) const { return split_.budget_ms(stage, remaining_ms); }
+  [[nodiscard]] double budget_ms(std::uint32_t stage, double remaining_ms) const {
+    return split_.budget_ms(stage, remaining_ms);
+  }
   // The group's stages from `stage` on with batches up to `cap`; built when first asked for.
   const plan::SortedStages& stages(std::uint32_t stage, plan::BatchCap cap) {
     for (const auto& [known, sorted] : sorted_[stage]) {
@@ -137,20 +139,22 @@ class Esg final : public Dispatch {
     const plan::BatchCap cap = esg.cap(stage, queue.waiting.size());
     const plan::SearchResult found = plan::esg_1q(esg.stages(stage, cap), {.budget_ms = budget, .k = k_}, workspace_);
     out.work.expansions = found.expansions;
-    for (const plan::Path& path : found.paths) offer(view, queue, esg.candidates(stage)[path.candidates[0]].configuration, out);
+    for (const plan::Path& path : found.paths)
+      offer(view, queue, esg.candidates(stage)[path.candidates[0]].configuration, out);
     if (!found.paths.empty()) return;
     offer(view, queue, fastest(esg.candidates(stage), cap), out);  // out of reach: as fast as it goes
     offer(view, queue, plan::least(esg.candidates(stage)).configuration, out);
   }
 
-  // Invokers in the order in which ESG tries them: the home for a first stage; where inputs are, most of them first; then
-  // everything in probe order.
+  // Invokers in the order in which ESG tries them: the home for a first stage; where inputs are, most of them first;
+  // then everything in probe order.
   void find_order(const View& view, const Queue& queue) {
     const auto& application = *view.application(queue.application).application;
     const auto n = static_cast<std::uint32_t>(view.invokers.size());
     const HomeOrder home(application.tenant, application.function(queue.function).name, n);
     order_.clear();
-    if (!queue.entry) order_.push_back(queue.waiting.front().inputs_at.valid() ? queue.waiting.front().inputs_at.value() : home[0]);
+    if (!queue.entry)
+      order_.push_back(queue.waiting.front().inputs_at.valid() ? queue.waiting.front().inputs_at.value() : home[0]);
     for (std::uint32_t i = 0; i < n; ++i) order_.push_back(home[i]);
   }
 
@@ -185,6 +189,8 @@ class Esg final : public Dispatch {
 
 }  // namespace
 
-std::unique_ptr<Dispatch> make_esg(const Parameters& parameters) { return std::make_unique<Esg>(parameters); }
+std::unique_ptr<Dispatch> make_esg(const Parameters& parameters) {
+  return std::make_unique<Esg>(parameters);
+}
 
 }  // namespace sluice::policy

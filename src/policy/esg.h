@@ -1,6 +1,7 @@
-// ESG_Dispatch: application-function-wise queues in round robin, each searched by ESG_1Q for its K best configuration paths;
-// the first that fits at the home invoker, where the inputs are, or in probe order is taken. A queue that fits nowhere goes
-// to the recheck list; after three failures it runs the minimum configuration as soon as that fits. ESG, HPDC 2024.
+// ESG_Dispatch: application-function-wise queues in round robin, each searched by ESG_1Q for its K best configuration
+// paths; the first that fits at the home invoker, where the inputs are, or in probe order is taken. A queue that fits
+// nowhere goes to the recheck list; after three failures it runs the minimum configuration as soon as that fits. ESG,
+// HPDC 2024.
 #pragma once
 #include <memory>
 

@@ -1,5 +1,5 @@
-// The home invoker of a function and the order in which others are probed, as in OpenWhisk: a hash chooses the first and a
-// step that is coprime to the number of invokers, so that every one is reached.
+// The home invoker of a function and the order in which others are probed, as in OpenWhisk: a hash chooses the first
+// and a step that is coprime to the number of invokers, so that every one is reached.
 #pragma once
 #include <cstdint>
 #include <numeric>

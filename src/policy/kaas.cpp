@@ -28,20 +28,26 @@ class RoundRobin final : public Dispatch {
   }
 
   void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
-    if (booked) ++turn_;
-    else blocked_ = true;
+    if (booked)
+      ++turn_;
+    else
+      blocked_ = true;
   }
 
   void visit(Archive& archive) override { archive(turn_); }
 
  private:
-  static std::tuple<Time, InvocationId> order(const Queue& queue) { return {queue.waiting.front().ready, queue.waiting.front().invocation}; }
+  static std::tuple<Time, InvocationId> order(const Queue& queue) {
+    return {queue.waiting.front().ready, queue.waiting.front().invocation};
+  }
   std::uint32_t turn_ = 0;
   bool blocked_ = false;  // of one instant only
 };
 
 }  // namespace
 
-std::unique_ptr<Dispatch> make_kaas_round_robin() { return std::make_unique<RoundRobin>(); }
+std::unique_ptr<Dispatch> make_kaas_round_robin() {
+  return std::make_unique<RoundRobin>();
+}
 
 }  // namespace sluice::policy

@@ -1,5 +1,5 @@
-// KaaS round robin: requests in order of arrival, invokers in strict rotation; the head waits for "its" invoker and blocks
-// everything behind it. Weaknesses are the point: idle machines with work queued.
+// KaaS round robin: requests in order of arrival, invokers in strict rotation; the head waits for "its" invoker and
+// blocks everything behind it. Weaknesses are the point: idle machines with work queued.
 #pragma once
 #include <memory>
 

@@ -1,6 +1,6 @@
-// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the view
-// and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of corrupting
-// books.
+// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the
+// view and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of
+// corrupting books.
 #pragma once
 #include <cstdint>
 #include <map>

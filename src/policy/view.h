@@ -1,5 +1,5 @@
-// What policies see: the queues, the machines and the applications as they are now. Plain data that the core owns and keeps
-// up to date; policies only read it.
+// What policies see: the queues, the machines and the applications as they are now. Plain data that the core owns and
+// keeps up to date; policies only read it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,16 +23,18 @@ using QueueId = Id<struct QueueTag>;
 struct Waiting {
   InvocationId invocation;
   RequestId request;
-  std::uint32_t run = 0;   // the core's: which run of a workflow (and which use of its slot), which stage and item of it
+  std::uint32_t run = 0;  // the core's: which run of a workflow (and which use of its slot), which stage and item of it
   std::uint32_t generation = 0;
   std::uint32_t stage = 0;
   std::uint32_t item = 0;
-  Time ready;              // since when
-  Time deadline;           // of the request
-  InvokerId inputs_at;     // where its inputs are; none: with the request
-  Bytes bytes;             // of its inputs
-  double size = 1;         // relative to the profile's
-  void visit(Archive& a) { a(invocation, request, run, generation, stage, item, ready, deadline, inputs_at, bytes, size); }
+  Time ready;           // since when
+  Time deadline;        // of the request
+  InvokerId inputs_at;  // where its inputs are; none: with the request
+  Bytes bytes;          // of its inputs
+  double size = 1;      // relative to the profile's
+  void visit(Archive& a) {
+    a(invocation, request, run, generation, stage, item, ready, deadline, inputs_at, bytes, size);
+  }
 };
 
 // Invocations that may be batched together: one stage of one application, oldest first.
@@ -42,7 +44,7 @@ struct Queue {
   FunctionId function;
   std::shared_ptr<const plan::FrontierPlanner> planner;  // the application's; a stage in an error handler has its own
   std::uint32_t model_stage = 0;                         // of the planner's model
-  bool entry = false;             // a first stage: its inputs come with the request
+  bool entry = false;                                    // a first stage: its inputs come with the request
   Ring<Waiting> waiting;
 };
 
@@ -84,9 +86,9 @@ struct ApplicationModel {
 
 struct View {
   Time now;
-  std::span<const Queue> queues;              // QueueId is the position
-  std::span<const std::uint32_t> busy_queues; // those that are not empty, ascending
-  std::span<const Invoker> invokers;          // InvokerId is the position
+  std::span<const Queue> queues;                   // QueueId is the position
+  std::span<const std::uint32_t> busy_queues;      // those that are not empty, ascending
+  std::span<const Invoker> invokers;               // InvokerId is the position
   std::span<const ApplicationModel> applications;  // ApplicationId is the position
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }

@@ -27,16 +27,18 @@ struct RunResult {
   // After warm-up: requests = met + late + rejected + failed + cancelled.
   std::uint64_t requests = 0, met = 0, late = 0, rejected = 0, failed = 0, cancelled = 0;
   std::vector<ApplicationResult> applications;
-  LatencyHistogram latency;   // of finished ones
-  double cost = 0;            // dollars
+  LatencyHistogram latency;  // of finished ones
+  double cost = 0;           // dollars
   std::uint64_t batches = 0, members = 0, decisions = 0, events = 0;
-  double vcpu_seconds = 0, slice_seconds = 0;   // held
-  double seconds = 0;                           // of virtual time, from the first to the last measured answer
-  double vcpu_capacity = 0, slice_capacity = 0; // of the cluster
-  std::uint64_t hash = 0;     // of all commands
+  double vcpu_seconds = 0, slice_seconds = 0;    // held
+  double seconds = 0;                            // of virtual time, from the first to the last measured answer
+  double vcpu_capacity = 0, slice_capacity = 0;  // of the cluster
+  std::uint64_t hash = 0;                        // of all commands
   std::optional<Violation> violation;
 
-  [[nodiscard]] double hit_rate() const { return requests == 0 ? 0 : static_cast<double>(met) / static_cast<double>(requests); }
+  [[nodiscard]] double hit_rate() const {
+    return requests == 0 ? 0 : static_cast<double>(met) / static_cast<double>(requests);
+  }
   [[nodiscard]] double worst_hit_rate() const {
     double worst = 1;
     for (const ApplicationResult& a : applications) {
@@ -46,7 +48,9 @@ struct RunResult {
   }
   [[nodiscard]] double cost_per_request() const { return requests == 0 ? 0 : cost / static_cast<double>(requests); }
   [[nodiscard]] double cost_per_met() const { return met == 0 ? 0 : cost / static_cast<double>(met); }
-  [[nodiscard]] double mean_batch() const { return batches == 0 ? 0 : static_cast<double>(members) / static_cast<double>(batches); }
+  [[nodiscard]] double mean_batch() const {
+    return batches == 0 ? 0 : static_cast<double>(members) / static_cast<double>(batches);
+  }
 };
 
 }  // namespace sluice::sim

@@ -27,7 +27,8 @@ bool fits_somewhere(const plan::ModelStage& stage, const std::vector<NodeGroup>&
   if (!stage.function.valid()) return true;
   return std::any_of(stage.candidates.begin(), stage.candidates.end(), [&](const plan::Candidate& c) {
     return std::any_of(machines.begin(), machines.end(), [&](const NodeGroup& m) {
-      return m.vcpu >= c.configuration.vcpu && (c.configuration.slices == 0 || (m.gpus > 0 && m.slices_per_gpu >= c.configuration.slices));
+      return m.vcpu >= c.configuration.vcpu &&
+             (c.configuration.slices == 0 || (m.gpus > 0 && m.slices_per_gpu >= c.configuration.slices));
     });
   });
 }
@@ -35,7 +36,10 @@ bool fits_somewhere(const plan::ModelStage& stage, const std::vector<NodeGroup>&
 }  // namespace
 
 World::World(const Experiment& experiment, WorldOptions options, workload::ArrivalStream stream)
-    : experiment_(experiment), options_(std::move(options)), stream_(std::move(stream)), luck_(Rng::keyed(options_.seed, 77)) {
+    : experiment_(experiment),
+      options_(std::move(options)),
+      stream_(std::move(stream)),
+      luck_(Rng::keyed(options_.seed, 77)) {
   for (const NodeGroup& group : experiment.cluster.nodes) {
     NodeGroup one = group;
     one.count = 1;
@@ -51,7 +55,8 @@ World::World(const Experiment& experiment, WorldOptions options, workload::Arriv
   result_.seed = options_.seed;
 }
 
-Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOptions options, std::string_view trace_text) {
+Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOptions options,
+                                           std::string_view trace_text) {
   if (experiment.instances == Instances::counted) {
     return Error{ErrorCode::unavailable, "instances: 'counted' is not simulated yet; write `instances: warm`"};
   }
@@ -60,7 +65,8 @@ Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOp
   auto stream = workload::ArrivalStream::make(experiment.workload, names, options.seed, trace_text);
   if (!stream) return stream.error();
   const auto parameters = experiment.parameters.find(options.scheduler);
-  auto policies = policy::make_scheduler(options.scheduler, parameters == experiment.parameters.end() ? policy::Parameters{} : parameters->second);
+  auto policies = policy::make_scheduler(
+      options.scheduler, parameters == experiment.parameters.end() ? policy::Parameters{} : parameters->second);
   if (!policies) return policies.error();
   std::unique_ptr<World> world(new World(experiment, std::move(options), std::move(stream).value()));
   if (const Status status = world->deploy(); !status) return status.error();
@@ -72,15 +78,20 @@ Status World::deploy() {
     auto application = std::make_shared<Application>(experiment_.applications[i]);
     if (experiment_.prices) application->prices = *experiment_.prices;
     auto profiles = plan::make_profiles(*application);
-    if (!profiles) return Error{profiles.error().code, str("application '", application->name, "': ", profiles.error().message)};
+    if (!profiles)
+      return Error{profiles.error().code, str("application '", application->name, "': ", profiles.error().message)};
     const auto model = plan::make_model(*application, *profiles);
     if (!model) return Error{model.error().code, str("application '", application->name, "': ", model.error().message)};
     for (const plan::ModelStage& stage : model->stages) {
-      if (!fits_somewhere(stage, machines_)) return Error{ErrorCode::invalid, str("application '", application->name, "': no machine of the cluster fits stage '", stage.name, "'")};
+      if (!fits_somewhere(stage, machines_))
+        return Error{ErrorCode::invalid, str("application '", application->name,
+                                             "': no machine of the cluster fits stage '", stage.name, "'")};
     }
-    const Duration objective = experiment_.slo_scale ? minimum_time(*model) * *experiment_.slo_scale : application->objective.latency;
+    const Duration objective =
+        experiment_.slo_scale ? minimum_time(*model) * *experiment_.slo_scale : application->objective.latency;
     result_.applications.push_back({.application = application->name});
-    deployments_.push_back({ApplicationId(static_cast<ApplicationId::rep>(i)), std::move(application), std::move(profiles).value(), objective});
+    deployments_.push_back({ApplicationId(static_cast<ApplicationId::rep>(i)), std::move(application),
+                            std::move(profiles).value(), objective});
   }
   scheduler_ = fresh_scheduler();
   return Done{};
@@ -88,14 +99,17 @@ Status World::deploy() {
 
 std::unique_ptr<core::Scheduler> World::fresh_scheduler() const {
   const auto parameters = experiment_.parameters.find(options_.scheduler);
-  auto policies = policy::make_scheduler(options_.scheduler, parameters == experiment_.parameters.end() ? policy::Parameters{} : parameters->second);
+  auto policies = policy::make_scheduler(
+      options_.scheduler, parameters == experiment_.parameters.end() ? policy::Parameters{} : parameters->second);
   CHECK(policies.ok());
   auto scheduler = std::make_unique<core::Scheduler>(std::move(policies).value());
   for (const Deployment& d : deployments_) scheduler->observe(ApplicationDeployed{d.id, d.application}, kStart);
   return scheduler;
 }
 
-void World::schedule(Time at, Kind kind, std::uint64_t subject) { heap_.push({at, next_order_++, kind, subject}); }
+void World::schedule(Time at, Kind kind, std::uint64_t subject) {
+  heap_.push({at, next_order_++, kind, subject});
+}
 
 void World::schedule_arrival() {
   next_arrival_ = stream_.next();
@@ -105,7 +119,8 @@ void World::schedule_arrival() {
 void World::join_invokers() {
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     epochs_[i] = next_epoch_++;
-    tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(i)), .epoch = epochs_[i], .capacity = machines_[i]}, kStart);
+    tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(i)), .epoch = epochs_[i], .capacity = machines_[i]},
+         kStart);
   }
 }
 
@@ -132,8 +147,10 @@ RunResult World::run() {
   }
   if (!result_.violation && !options_.until_event) {
     // Everything has drained: nothing is left that was accepted and not answered.
-    if (!asked_.empty()) violate(str(asked_.size(), " requests were never answered"));
-    else if (scheduler_->batches_running() > 0) violate("batches are booked though nothing runs");
+    if (!asked_.empty())
+      violate(str(asked_.size(), " requests were never answered"));
+    else if (scheduler_->batches_running() > 0)
+      violate("batches are booked though nothing runs");
   }
   result_.decisions = scheduler_->counters().decisions;
   result_.vcpu_capacity = static_cast<double>(vcpus_);
@@ -144,17 +161,32 @@ RunResult World::run() {
 
 void World::happen(const Happening& happening) {
   switch (happening.kind) {
-    case Kind::arrival: arrive(happening.at); break;
-    case Kind::finish: finish(happening.at, happening.subject, false); break;
-    case Kind::fail: finish(happening.at, happening.subject, true); break;
-    case Kind::lost: tell(InvokerLost{InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)), happening.subject & 0xFFFFFFFFu}, happening.at); break;
+    case Kind::arrival:
+      arrive(happening.at);
+      break;
+    case Kind::finish:
+      finish(happening.at, happening.subject, false);
+      break;
+    case Kind::fail:
+      finish(happening.at, happening.subject, true);
+      break;
+    case Kind::lost:
+      tell(
+          InvokerLost{InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)), happening.subject & 0xFFFFFFFFu},
+          happening.at);
+      break;
     case Kind::back: {
       const std::size_t machine = happening.subject;
       epochs_[machine] = next_epoch_++;
-      tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(machine)), .epoch = epochs_[machine], .capacity = machines_[machine]}, happening.at);
+      tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(machine)),
+                         .epoch = epochs_[machine],
+                         .capacity = machines_[machine]},
+           happening.at);
       break;
     }
-    case Kind::cancel: tell(RequestCancelled{RequestId(happening.subject)}, happening.at); break;
+    case Kind::cancel:
+      tell(RequestCancelled{RequestId(happening.subject)}, happening.at);
+      break;
   }
 }
 
@@ -164,18 +196,21 @@ void World::arrive(Time now) {
   const Deployment& deployment = deployments_[arrival.application];
   const Time deadline = now + deployment.objective;
   asked_.emplace(id.value(), Asked{now, deadline, arrival.application, false});
-  RequestArrived event{.id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
+  RequestArrived event{
+      .id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
   // Conditions hold half of the time, fan-outs have one to four items; keyed, so that every scheduler sees the same.
   const Workflow& workflow = deployment.application->workflow;
   for (std::uint32_t s = 0; s < workflow.size(); ++s) {
     if (!workflow.stages[s].when && !workflow.stages[s].foreach) continue;
     Rng draw = Rng::keyed(options_.seed, id.value(), 1000 + s);
     if (workflow.stages[s].when) event.verdicts.push_back({StageId(s), draw.chance(0.5)});
-    if (workflow.stages[s].foreach) event.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4))});
+    if (workflow.stages[s].foreach)
+      event.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4))});
   }
   tell(event, now);
   schedule_arrival();
-  if (options_.faults.cancel > 0 && luck_.chance(options_.faults.cancel)) schedule(now + Duration::ms(luck_.uniform() * 500), Kind::cancel, id.value());
+  if (options_.faults.cancel > 0 && luck_.chance(options_.faults.cancel))
+    schedule(now + Duration::ms(luck_.uniform() * 500), Kind::cancel, id.value());
 }
 
 void World::tell(const Event& event, Time now) {
@@ -213,7 +248,8 @@ void World::act(const Command& command, Time now) {
   if (const auto* batch = std::get_if<StartBatch>(&command.action)) {
     hash_.add(batch->invoker.value());
     hash_.add(batch->positions.slices);
-    hash_.add((std::uint64_t{batch->configuration.batch} << 32) | (std::uint64_t{batch->configuration.vcpu} << 16) | batch->configuration.slices);
+    hash_.add((std::uint64_t{batch->configuration.batch} << 32) | (std::uint64_t{batch->configuration.vcpu} << 16) |
+              batch->configuration.slices);
     hash_.add(batch->members.front().invocation.value());
     start(*batch, command.work, now);
   } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
@@ -224,7 +260,8 @@ void World::act(const Command& command, Time now) {
     answered(reject->request, RequestOutcome::failed, true, {}, now);
   } else if (const auto* accept = std::get_if<Accept>(&command.action)) {
     const auto it = asked_.find(accept->request.value());
-    if (it == asked_.end() || it->second.accepted) return violate(str("request ", accept->request.value(), " was accepted twice"));
+    if (it == asked_.end() || it->second.accepted)
+      return violate(str("request ", accept->request.value(), " was accepted twice"));
     it->second.accepted = true;
   }
 }
@@ -235,12 +272,15 @@ Duration World::execution(const StartBatch& command, std::uint64_t stage) const 
   const profile::FunctionProfile& profile = deployment.profiles[command.function.index()];
   Configuration actual = command.configuration;
   actual.batch = static_cast<std::uint16_t>(command.members.size());
-  const profile::Latency latency = profile.latency(actual.batch == command.configuration.batch ? command.configuration : actual);
+  const profile::Latency latency =
+      profile.latency(actual.batch == command.configuration.batch ? command.configuration : actual);
   Rng draw = Rng::keyed(options_.seed, command.members.front().request.value(), stage);
-  const double sigma = experiment_.noise ? experiment_.noise->sigma : (latency.mean_ms > 0 ? latency.sd_ms / latency.mean_ms : 0);
+  const double sigma =
+      experiment_.noise ? experiment_.noise->sigma : (latency.mean_ms > 0 ? latency.sd_ms / latency.mean_ms : 0);
   double factor = 1;
   if (sigma > 0) factor += sigma * std::clamp(draw.normal(), -3.0, 3.0);
-  if (experiment_.noise && draw.chance(experiment_.noise->straggler_probability)) factor *= experiment_.noise->straggler_factor;
+  if (experiment_.noise && draw.chance(experiment_.noise->straggler_probability))
+    factor *= experiment_.noise->straggler_factor;
   return Duration::ms(latency.mean_ms * factor);
 }
 
@@ -248,11 +288,15 @@ Duration World::execution(const StartBatch& command, std::uint64_t stage) const 
 // charges what ESG's evaluation reports.
 Duration World::thinking(const Work& work) const {
   switch (experiment_.scheduler_time) {
-    case SchedulerTime::none: return {};
-    case SchedulerTime::paper: return work.expansions > 0 ? Duration::ms(5) : Duration::us(20.0 * static_cast<double>(work.states));
-    case SchedulerTime::native: break;
+    case SchedulerTime::none:
+      return {};
+    case SchedulerTime::paper:
+      return work.expansions > 0 ? Duration::ms(5) : Duration::us(20.0 * static_cast<double>(work.states));
+    case SchedulerTime::native:
+      break;
   }
-  return Duration::us(std::max(10.0, 0.005 * static_cast<double>(work.expansions) + 0.5 * static_cast<double>(work.states)));
+  return Duration::us(
+      std::max(10.0, 0.005 * static_cast<double>(work.expansions) + 0.5 * static_cast<double>(work.states)));
 }
 
 void World::start(const StartBatch& command, const Work& work, Time now) {
@@ -269,16 +313,21 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   Duration run = execution(command, command.members.front().stage.value());
   if (options_.faults.slow > 0 && luck_.chance(options_.faults.slow)) run = run * 10;
   const Duration held = transfer + run;
-  Running running{.start = command, .held = experiment_.billing == Billing::held ? held : run, .measured = run, .epoch = epochs_[machine]};
+  Running running{.start = command,
+                  .held = experiment_.billing == Billing::held ? held : run,
+                  .measured = run,
+                  .epoch = epochs_[machine]};
   const std::uint64_t id = command.id.value();
   if (epochs_[machine] == 0) running.gone = true;  // sent to a machine that is already dead
   running_.emplace(id, std::move(running));
   if (options_.faults.any()) running_order_.push_back(command.id);
   Time done = now + thinking(work) + held;
   const bool fails = options_.faults.batch_fails > 0 && luck_.chance(options_.faults.batch_fails);
-  if (options_.faults.message_late > 0 && luck_.chance(options_.faults.message_late)) done += Duration::ms(luck_.uniform() * 200);
+  if (options_.faults.message_late > 0 && luck_.chance(options_.faults.message_late))
+    done += Duration::ms(luck_.uniform() * 200);
   schedule(done, fails ? Kind::fail : Kind::finish, id);
-  if (options_.faults.message_twice > 0 && luck_.chance(options_.faults.message_twice)) schedule(done + Duration::ms(luck_.uniform() * 20), Kind::finish, id);
+  if (options_.faults.message_twice > 0 && luck_.chance(options_.faults.message_twice))
+    schedule(done + Duration::ms(luck_.uniform() * 20), Kind::finish, id);
   result_.vcpu_seconds += held.to_s() * command.configuration.vcpu;
   result_.slice_seconds += held.to_s() * command.configuration.slices;
 }
@@ -286,7 +335,8 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
 void World::finish(Time now, std::uint64_t batch, bool fails) {
   const auto it = running_.find(batch);
   if (it == running_.end() || it->second.gone) {
-    if (it == running_.end()) tell(BatchFailed{.id = BatchId(batch), .error = "Duplicate"}, now);  // a second message about it
+    if (it == running_.end())
+      tell(BatchFailed{.id = BatchId(batch), .error = "Duplicate"}, now);  // a second message about it
     return;
   }
   Running running = std::move(it->second);

@@ -1,5 +1,6 @@
-// World: a cluster, its load and its luck in virtual time, driving the real scheduler. Events of one instant are observed
-// together, then the scheduler decides once. Everything is drawn from keyed generators, so that a run repeats to the bit.
+// World: a cluster, its load and its luck in virtual time, driving the real scheduler. Events of one instant are
+// observed together, then the scheduler decides once. Everything is drawn from keyed generators, so that a run repeats
+// to the bit.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,15 +26,16 @@ struct WorldOptions {
   std::string scheduler = "sluice";
   std::uint64_t seed = 1;
   Faults faults;
-  bool check_every_event = false;                    // full invariants
-  std::optional<std::uint64_t> until_event;          // stop there
+  bool check_every_event = false;                        // full invariants
+  std::optional<std::uint64_t> until_event;              // stop there
   std::function<void(std::uint64_t requests)> progress;  // now and then
 };
 
 class World {
  public:
   // An error if the experiment cannot run: unknown scheduler, a function without a profile or that fits no machine.
-  [[nodiscard]] static Result<std::unique_ptr<World>> make(const Experiment& experiment, WorldOptions options, std::string_view trace_text = {});
+  [[nodiscard]] static Result<std::unique_ptr<World>> make(const Experiment& experiment, WorldOptions options,
+                                                           std::string_view trace_text = {});
   // Runs to the end, or until an invariant breaks; then Result::violation says which.
   [[nodiscard]] RunResult run();
 
@@ -91,8 +93,8 @@ class World {
   std::optional<workload::Arrival> next_arrival_;
   std::vector<Deployment> deployments_;
   std::unique_ptr<core::Scheduler> scheduler_;
-  std::vector<NodeGroup> machines_;     // one each
-  std::vector<std::uint64_t> epochs_;   // 0: down
+  std::vector<NodeGroup> machines_;    // one each
+  std::vector<std::uint64_t> epochs_;  // 0: down
   std::uint64_t next_epoch_ = 1;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> heap_;
   std::uint64_t next_order_ = 0, next_request_ = 0;
@@ -100,7 +102,7 @@ class World {
   std::vector<BatchId> running_order_;                  // what runs, in the order of starting; for crashes
   std::unordered_map<std::uint64_t, Asked> asked_;
   Commands commands_;
-  Rng luck_;                 // of faults
+  Rng luck_;  // of faults
   Hash hash_;
   RunResult result_;
   std::uint64_t vcpus_ = 0, slices_ = 0;  // of the cluster

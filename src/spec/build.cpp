@@ -48,7 +48,8 @@ class WorkflowBuilder {
     const std::string_view stage_name = std::string_view(name.text).substr(0, dot);
     const std::string output = dot == std::string::npos ? "" : name.text.substr(dot + 1);
     if (dot != std::string::npos && !legal_name(output, NameRule::port)) {
-      error(name.mark, draft, field, str("'", printable(name.text), "' is not a reference; write STAGE.OUTPUT or request.INPUT"));
+      error(name.mark, draft, field,
+            str("'", printable(name.text), "' is not a reference; write STAGE.OUTPUT or request.INPUT"));
       return std::nullopt;
     }
     if (stage_name == "request") return Reference{StageId::none(), output};
@@ -86,15 +87,19 @@ class WorkflowBuilder {
     if (stage.kind == Stage::Kind::run) stage.function = function(draft);
     after(draft, stage);
     for (const auto& [input, from] : draft.inputs) {
-      if (auto resolved = reference(from, &draft, str("inputs.", input.text))) stage.inputs.push_back({input.text, *resolved});
+      if (auto resolved = reference(from, &draft, str("inputs.", input.text)))
+        stage.inputs.push_back({input.text, *resolved});
     }
     std::sort(stage.inputs.begin(), stage.inputs.end(), [](const auto& a, const auto& b) { return a.input < b.input; });
     if (draft.when) stage.when = condition(*draft.when, draft);
-    if (draft.foreach) stage.foreach = foreach(*draft.foreach, draft);
+    if (draft.foreach) stage.foreach = foreach (*draft.foreach, draft);
     for (const auto& [name, handler] : draft.catches) {
       const StageId id = find(handler.text);
-      if (id.valid()) stage.catches.push_back({name, id});
-      else error(handler.mark, draft, "catch", str("there is no stage '", printable(handler.text), "'.", near(handler.text)));
+      if (id.valid())
+        stage.catches.push_back({name, id});
+      else
+        error(handler.mark, draft, "catch",
+              str("there is no stage '", printable(handler.text), "'.", near(handler.text)));
     }
     return stage;
   }
@@ -105,7 +110,8 @@ class WorkflowBuilder {
     if (!builder_.functions_complete) return FunctionId(0);
     std::vector<std::string_view> known;
     for (const auto& [name, id] : builder_.functions) known.push_back(name);
-    error(draft.function.mark, draft, "function", str("there is no function '", printable(draft.function.text), "'.", suggestion(draft.function.text, known)));
+    error(draft.function.mark, draft, "function",
+          str("there is no function '", printable(draft.function.text), "'.", suggestion(draft.function.text, known)));
     return FunctionId(0);
   }
 
@@ -137,15 +143,17 @@ class WorkflowBuilder {
     return out;
   }
 
-  std::optional<Foreach> foreach(const ForeachDraft& from, const StageDraft& draft) const {
+  std::optional<Foreach> foreach (const ForeachDraft& from, const StageDraft& draft) const {
     Foreach out{.limit = from.limit};
     const auto over = reference(from.over, &draft, "foreach");
     if (over) out.over = *over;
     if (from.body) {
       if (depth_ >= limits::foreach_depth_max) {
-        error(draft.name.mark, draft, "foreach", str("workflows are nested deeper than ", limits::foreach_depth_max, " levels"));
+        error(draft.name.mark, draft, "foreach",
+              str("workflows are nested deeper than ", limits::foreach_depth_max, " levels"));
       } else {
-        out.body.push_back(builder_.workflow(*from.body, str(path_, ".", draft.name.text, ".foreach.workflow"), depth_ + 1));
+        out.body.push_back(
+            builder_.workflow(*from.body, str(path_, ".", draft.name.text, ".foreach.workflow"), depth_ + 1));
       }
     }
     if (!over) return std::nullopt;
@@ -170,7 +178,8 @@ Mark mark_of(const Problem& problem, const ApplicationDraft& draft) {
   const StageDraft* stage = nullptr;
   for (const std::string& name : problem.path) {
     if (workflow == nullptr) break;
-    const auto it = std::find_if(workflow->stages.begin(), workflow->stages.end(), [&](const StageDraft& s) { return s.name.text == name; });
+    const auto it = std::find_if(workflow->stages.begin(), workflow->stages.end(),
+                                 [&](const StageDraft& s) { return s.name.text == name; });
     if (it == workflow->stages.end()) break;
     stage = &*it;
     workflow = stage->foreach && stage->foreach->body ? &*stage->foreach->body : nullptr;
@@ -186,7 +195,8 @@ Mark mark_of(const Problem& problem, const ApplicationDraft& draft) {
 std::string field_of(const Problem& problem) {
   if (problem.path.empty()) return problem.field;
   std::string out = "workflow";
-  for (std::size_t i = 0; i < problem.path.size(); ++i) out += str(i == 0 ? "." : ".foreach.workflow.", problem.path[i]);
+  for (std::size_t i = 0; i < problem.path.size(); ++i)
+    out += str(i == 0 ? "." : ".foreach.workflow.", problem.path[i]);
   return problem.field.empty() ? out : str(out, ".", problem.field);
 }
 
@@ -227,14 +237,16 @@ std::optional<Application> build(ApplicationDraft draft, Diagnostics& out) {
   Application application = draft.application;
   const FunctionIndex functions = index_functions(draft, application.functions, out);
   if (draft.workflow.stages.size() > limits::stages_max) {
-    out.error(draft.file, {}, "workflow", str("has ", draft.workflow.stages.size(), " stages, at most ", limits::stages_max, " are allowed"));
+    out.error(draft.file, {}, "workflow",
+              str("has ", draft.workflow.stages.size(), " stages, at most ", limits::stages_max, " are allowed"));
     return std::nullopt;
   }
   const Builder builder{draft.file, functions, draft.functions_complete, out};
   const WorkflowBuilder main(builder, draft.workflow, "workflow", 1);
   application.workflow = main.run();
   for (const auto& [name, from] : draft.outputs) {
-    if (auto resolved = main.reference(from, nullptr, str("outputs.", name.text))) application.outputs.push_back({name.text, *resolved});
+    if (auto resolved = main.reference(from, nullptr, str("outputs.", name.text)))
+      application.outputs.push_back({name.text, *resolved});
   }
   if (out.has_errors()) return std::nullopt;  // more would only follow from what is reported already
 

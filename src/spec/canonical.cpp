@@ -24,7 +24,8 @@ void renumber(Stage& stage, const std::vector<StageId>& now) {
   if (stage.when) renumber(*stage.when, now);
   if (stage.foreach) renumber(stage.foreach->over, now);
   for (Catch& c : stage.catches) c.handler = now[c.handler.index()];
-  std::sort(stage.catches.begin(), stage.catches.end(), [](const Catch& a, const Catch& b) { return a.error < b.error; });
+  std::sort(stage.catches.begin(), stage.catches.end(),
+            [](const Catch& a, const Catch& b) { return a.error < b.error; });
 }
 
 // For each stage its place in topological order, equals by name.
@@ -84,8 +85,9 @@ void keep_used_functions(Application& application) {
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (used[i]) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return application.functions[a].name < application.functions[b].name; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return application.functions[a].name < application.functions[b].name;
+  });
   std::vector<FunctionId> now(used.size());
   std::vector<Function> kept;
   for (const std::size_t i : order) {

@@ -8,8 +8,9 @@ namespace sluice::spec {
 namespace {
 
 // Longer symbols first, so that "<=" is not read as "<".
-constexpr std::array<Comparator, 6> kOperators = {Comparator::equal,         Comparator::not_equal, Comparator::less_equal,
-                                                  Comparator::greater_equal, Comparator::less,      Comparator::greater};
+constexpr std::array<Comparator, 6> kOperators = {Comparator::equal,      Comparator::not_equal,
+                                                  Comparator::less_equal, Comparator::greater_equal,
+                                                  Comparator::less,       Comparator::greater};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -34,7 +35,8 @@ std::optional<std::pair<Comparator, Literal>> parse_condition(const Node& scalar
   const std::string_view text = trimmed(scalar.text);
   if (text == "present") return std::pair{Comparator::present, Literal(true)};
   if (text == "absent") return std::pair{Comparator::present, Literal(false)};
-  if (text.starts_with("matches ")) return std::pair{Comparator::matches, Literal(std::string(trimmed(text.substr(8))))};
+  if (text.starts_with("matches "))
+    return std::pair{Comparator::matches, Literal(std::string(trimmed(text.substr(8))))};
   for (const Comparator comparator : kOperators) {
     const std::string_view symbol = symbol_of(comparator);
     if (!text.starts_with(symbol)) continue;

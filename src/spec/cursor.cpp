@@ -9,9 +9,13 @@
 namespace sluice::spec {
 namespace {
 
-std::string quote(std::string_view text) { return str("'", printable(text), "'"); }
+std::string quote(std::string_view text) {
+  return str("'", printable(text), "'");
+}
 
-std::string range_text(double low, double high) { return str("must be from ", low, " to ", high); }
+std::string range_text(double low, double high) {
+  return str("must be from ", low, " to ", high);
+}
 
 }  // namespace
 
@@ -38,8 +42,8 @@ std::optional<std::string> Cursor::text() const {
 std::optional<std::string> Cursor::name() const {
   auto name = text();
   if (!name || legal_name(*name)) return name;
-  error(str(quote(*name), " is not a name: letters, digits, '-', '_' and blanks inside, at most ", limits::name_length_max,
-            " characters"));
+  error(str(quote(*name), " is not a name: letters, digits, '-', '_' and blanks inside, at most ",
+            limits::name_length_max, " characters"));
   return std::nullopt;
 }
 
@@ -48,8 +52,10 @@ std::optional<std::int64_t> Cursor::integer(std::int64_t low, std::int64_t high)
   const auto value = parse_int(node_->text);
   if (!value || node_->quoted) {
     const bool digits = !node_->text.empty() && node_->text.find_first_not_of("+-0123456789") == std::string::npos;
-    if (digits && !node_->quoted) error(str(quote(node_->text), " is too large: must be from ", low, " to ", high));
-    else error(str(quote(node_->text), " is not a whole number"));
+    if (digits && !node_->quoted)
+      error(str(quote(node_->text), " is too large: must be from ", low, " to ", high));
+    else
+      error(str(quote(node_->text), " is not a whole number"));
     return std::nullopt;
   }
   if (*value < low || *value > high) {
@@ -85,8 +91,10 @@ std::optional<Duration> Cursor::duration() const {
   if (!is(Node::Kind::scalar)) return std::nullopt;
   const auto value = parse_duration(node_->text);
   if (!value) {
-    if (parse_double(node_->text)) error(str(quote(node_->text), " has no unit; write ", node_->text, "ms or ", node_->text, "s"));
-    else error(str(quote(node_->text), " is not a duration; write a number and ns, us, ms, s, m or h, such as 420ms"));
+    if (parse_double(node_->text))
+      error(str(quote(node_->text), " has no unit; write ", node_->text, "ms or ", node_->text, "s"));
+    else
+      error(str(quote(node_->text), " is not a duration; write a number and ns, us, ms, s, m or h, such as 420ms"));
     return std::nullopt;
   }
   if (*value < Duration{}) {
@@ -104,8 +112,11 @@ std::optional<Bytes> Cursor::bytes() const {
   if (!is(Node::Kind::scalar)) return std::nullopt;
   const auto value = parse_bytes(node_->text);
   if (!value) {
-    if (parse_double(node_->text)) error(str(quote(node_->text), " has no unit; write ", node_->text, "MB or ", node_->text, "MiB"));
-    else error(str(quote(node_->text), " is not a size; write a number and B, KB, MB, GB, KiB, MiB or GiB, such as 600MB"));
+    if (parse_double(node_->text))
+      error(str(quote(node_->text), " has no unit; write ", node_->text, "MB or ", node_->text, "MiB"));
+    else
+      error(
+          str(quote(node_->text), " is not a size; write a number and B, KB, MB, GB, KiB, MiB or GiB, such as 600MB"));
     return std::nullopt;
   }
   if (*value < Bytes{}) {
@@ -147,7 +158,8 @@ Fields::Fields(const Cursor& cursor) : cursor_(cursor), valid_(cursor.is(Node::K
   if (!valid_) return;
   std::set<std::string_view> seen;
   for (const Entry& entry : cursor_.node().entries) {
-    if (!seen.insert(entry.key).second) cursor_.error_at(entry.mark, str("the field ", quote(entry.key), " appears twice"));
+    if (!seen.insert(entry.key).second)
+      cursor_.error_at(entry.mark, str("the field ", quote(entry.key), " appears twice"));
   }
 }
 
@@ -170,7 +182,8 @@ void Fields::finish() {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     // Past the limit nobody reads the suggestion, and finding it for a hundred thousand fields takes half a minute.
     const bool shown = cursor_.diagnostics().errors() < limits::errors_reported_max;
-    cursor_.error_at(entry.mark, str("unknown field ", quote(entry.key), ".", shown ? suggestion(entry.key, known_) : ""));
+    cursor_.error_at(entry.mark,
+                     str("unknown field ", quote(entry.key), ".", shown ? suggestion(entry.key, known_) : ""));
   }
 }
 
@@ -182,8 +195,9 @@ std::vector<NamedCursor> named_entries(const Cursor& cursor, NameRule rule) {
     if (!seen.insert(entry.key).second) {
       cursor.error_at(entry.mark, str(quote(entry.key), " appears twice"));
     } else if (!legal_name(entry.key, rule)) {
-      cursor.error_at(entry.mark, str(quote(entry.key), " is not a name: letters, digits, '-', '_' and blanks inside, at most ",
-                                      limits::name_length_max, " characters"));
+      cursor.error_at(entry.mark,
+                      str(quote(entry.key), " is not a name: letters, digits, '-', '_' and blanks inside, at most ",
+                          limits::name_length_max, " characters"));
     } else {
       out.push_back({entry.key, entry.mark, cursor.child(entry.value, entry.key)});
     }

@@ -42,9 +42,9 @@ class Cursor {
   [[nodiscard]] std::optional<std::int64_t> integer(std::int64_t low, std::int64_t high) const;
   [[nodiscard]] std::optional<double> number(Range range) const;
   [[nodiscard]] std::optional<bool> boolean() const;
-  [[nodiscard]] std::optional<Duration> duration() const;          // "420ms", not negative
-  [[nodiscard]] std::optional<Bytes> bytes() const;                // "600MB", not negative
-  [[nodiscard]] std::optional<double> bytes_per_second() const;    // "125MB/s", positive
+  [[nodiscard]] std::optional<Duration> duration() const;        // "420ms", not negative
+  [[nodiscard]] std::optional<Bytes> bytes() const;              // "600MB", not negative
+  [[nodiscard]] std::optional<double> bytes_per_second() const;  // "125MB/s", positive
   [[nodiscard]] std::optional<std::size_t> choice(std::span<const std::string_view> names) const;  // its position
   // A list; with `or_one` a single value counts as a list of one. Empty with an error if it is neither.
   [[nodiscard]] std::vector<Cursor> items(bool or_one = false) const;

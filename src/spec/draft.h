@@ -40,13 +40,13 @@ struct ForeachDraft {
 struct StageDraft {
   Name name;
   Stage stage;
-  Name function;                                   // of a `run` stage
+  Name function;  // of a `run` stage
   std::vector<Name> after;
-  std::vector<std::pair<Name, Name>> inputs;       // input, reference
+  std::vector<std::pair<Name, Name>> inputs;  // input, reference
   std::optional<ConditionDraft> when;
   std::optional<ForeachDraft> foreach;
   std::vector<std::pair<std::string, Name>> catches;  // error, stage
-  std::map<std::string, Mark> marks;               // field → where it is written
+  std::map<std::string, Mark> marks;                  // field → where it is written
 };
 
 // A function with the place where it is written; `listed_here` is false for those of an included file, which an

@@ -8,7 +8,8 @@
 
 namespace sluice::spec {
 
-std::optional<std::string> Includes::text(const std::string& path, const std::string& from, Mark at, const std::string& field) {
+std::optional<std::string> Includes::text(const std::string& path, const std::string& from, Mark at,
+                                          const std::string& field) {
   if (++count_ > limits::included_files_max) {
     out_.error(from, at, field, str("more than ", limits::included_files_max, " files are named"));
     return std::nullopt;
@@ -25,7 +26,8 @@ std::optional<std::string> Includes::text(const std::string& path, const std::st
   return std::move(read).value();
 }
 
-std::optional<Node> Includes::yaml(const std::string& path, const std::string& from, Mark at, const std::string& field) {
+std::optional<Node> Includes::yaml(const std::string& path, const std::string& from, Mark at,
+                                   const std::string& field) {
   const auto content = text(path, from, at, field);
   if (!content) return std::nullopt;
   return read_yaml(*content, path, out_);

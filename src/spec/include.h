@@ -16,9 +16,11 @@ class Includes {
   Includes(const ReadFile& read, Diagnostics& out) : read_(read), out_(out) {}
   [[nodiscard]] Diagnostics& diagnostics() const { return out_; }
   // The text of the file `name` beside `from`; nothing, with the error at `at`, if it cannot be had.
-  [[nodiscard]] std::optional<std::string> text(const std::string& path, const std::string& from, Mark at, const std::string& field);
+  [[nodiscard]] std::optional<std::string> text(const std::string& path, const std::string& from, Mark at,
+                                                const std::string& field);
   // The file parsed as YAML.
-  [[nodiscard]] std::optional<Node> yaml(const std::string& path, const std::string& from, Mark at, const std::string& field);
+  [[nodiscard]] std::optional<Node> yaml(const std::string& path, const std::string& from, Mark at,
+                                         const std::string& field);
   [[nodiscard]] const ReadFile& reader() const { return read_; }
 
  private:

@@ -59,7 +59,8 @@ std::vector<FunctionDraft> triton_functions(const Node& ensemble, const std::str
     if (!legal_name(model) || !includes.reader()(file)) continue;
     const auto text = includes.text(file, path, {}, "ensemble_scheduling.step");
     const auto node = text ? read_pbtxt(*text, file, includes.diagnostics()) : std::nullopt;
-    auto function = node ? read_triton_model(*node, {.file = file, .name = model}, includes.diagnostics()) : std::nullopt;
+    auto function =
+        node ? read_triton_model(*node, {.file = file, .name = model}, includes.diagnostics()) : std::nullopt;
     if (function) known.push_back(std::move(*function));
   }
   return known;
@@ -83,12 +84,14 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
   const Cursor document(*node, path, "", out);
   if (!document.is(Node::Kind::map)) return std::nullopt;
   // What a document is follows from the field that only it has.
-  if (node->find("application") != nullptr || node->find("workflow") != nullptr) return load_yaml_application(*node, path, includes);
+  if (node->find("application") != nullptr || node->find("workflow") != nullptr)
+    return load_yaml_application(*node, path, includes);
   if (node->find("experiment") != nullptr) return read_experiment(document, includes);
   if (node->find("functions") != nullptr) {
     FunctionList list;
     Fields fields(document);
-    for (FunctionDraft& function : read_functions(*fields.optional("functions"), path, includes)) list.functions.push_back(std::move(function.function));
+    for (FunctionDraft& function : read_functions(*fields.optional("functions"), path, includes))
+      list.functions.push_back(std::move(function.function));
     fields.finish();
     return list;
   }
@@ -98,7 +101,9 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
     fields.finish();
     return cluster;
   }
-  out.error(path, node->mark, "", "is no document of Sluice: it has none of the fields `application`, `experiment`, `functions` and `cluster`");
+  out.error(
+      path, node->mark, "",
+      "is no document of Sluice: it has none of the fields `application`, `experiment`, `functions` and `cluster`");
   return std::nullopt;
 }
 
@@ -108,9 +113,12 @@ std::optional<Document> load_text(const std::string& text, const std::string& pa
     return std::nullopt;
   }
   switch (format) {
-    case Format::asl: return load_asl(text, path, includes);
-    case Format::triton: return load_triton(text, path, includes);
-    case Format::yaml: break;
+    case Format::asl:
+      return load_asl(text, path, includes);
+    case Format::triton:
+      return load_triton(text, path, includes);
+    case Format::yaml:
+      break;
   }
   return load_yaml(text, path, includes);
 }
@@ -128,7 +136,8 @@ Result<std::string> read_from_disk(const std::string& path) {
   stream.read(content.data(), static_cast<std::streamsize>(content.size()));
   content.resize(static_cast<std::size_t>(stream.gcount()));
   if (content.size() > limits::document_bytes_max) {
-    return Error{ErrorCode::too_large, str(path, " has ", std::filesystem::file_size(path, ignored), " bytes, at most ", limits::document_bytes_max, " are allowed")};
+    return Error{ErrorCode::too_large, str(path, " has ", std::filesystem::file_size(path, ignored), " bytes, at most ",
+                                           limits::document_bytes_max, " are allowed")};
   }
   return content;
 }

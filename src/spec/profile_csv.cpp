@@ -173,9 +173,8 @@ class Reader {
     const std::optional<Cell> found = cell(cells, kDevice);
     if (!found) return usual;
     if (DeviceKind::fits(found->text)) return DeviceKind(found->text);
-    fail(found->column,
-         str("device is '", printable(found->text), "'; write cpu, gpu or a kind of GPU: 1 to ", DeviceKind::kLengthMax,
-             " lower-case letters, digits, '-', '_' and '.'"));
+    fail(found->column, str("device is '", printable(found->text), "'; write cpu, gpu or a kind of GPU: 1 to ",
+                            DeviceKind::kLengthMax, " lower-case letters, digits, '-', '_' and '.'"));
     return usual;
   }
 

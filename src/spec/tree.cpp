@@ -11,10 +11,14 @@ const Node* Node::find(std::string_view key) const {
 
 std::string_view name_of(Node::Kind kind) {
   switch (kind) {
-    case Node::Kind::null: return "nothing";
-    case Node::Kind::scalar: return "a single value";
-    case Node::Kind::sequence: return "a list";
-    case Node::Kind::map: return "a mapping";
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::scalar:
+      return "a single value";
+    case Node::Kind::sequence:
+      return "a list";
+    case Node::Kind::map:
+      return "a mapping";
   }
   return "";
 }

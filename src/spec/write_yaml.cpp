@@ -12,11 +12,16 @@ namespace {
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += str('\\', c);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += str('\\', c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -65,7 +70,8 @@ std::string ports(const std::vector<Port>& ports) {
 
 std::string row(const ProfileRow& row) {
   const Configuration& c = row.configuration;
-  std::string out = str("[", c.batch, ", ", c.vcpu, ", ", c.slices, ", ", row.mean_ms, ", ", row.sd_ms, ", ", quoted(c.device.name()), ", ", row.size);
+  std::string out = str("[", c.batch, ", ", c.vcpu, ", ", c.slices, ", ", row.mean_ms, ", ", row.sd_ms, ", ",
+                        quoted(c.device.name()), ", ", row.size);
   if (row.busy_mean_ms) out += str(", ", *row.busy_mean_ms);
   return out + "]";
 }
@@ -84,13 +90,16 @@ std::string profile(const Profile& profile, std::string_view indent) {
   terms.add("gpu", str(model.gpu));
   terms.add("beta", str(model.beta));
   terms.add("gamma", str(model.gamma));
-  return str("\n", indent, "  model: ", terms.str_(), "\n", indent, "  batch: ", numbers(model.batch), "\n", indent, "  vcpu: ", numbers(model.vcpu),
-             "\n", indent, "  vgpu: ", numbers(model.slices), "\n", indent, "  noise: ", model.noise);
+  return str("\n", indent, "  model: ", terms.str_(), "\n", indent, "  batch: ", numbers(model.batch), "\n", indent,
+             "  vcpu: ", numbers(model.vcpu), "\n", indent, "  vgpu: ", numbers(model.slices), "\n", indent,
+             "  noise: ", model.noise);
 }
 
 std::string function(const Function& function) {
   std::string out = str("  ", quoted(function.name), ":\n");
-  const auto field = [&](std::string_view name, std::string_view value) { out += str("    ", name, ": ", value, "\n"); };
+  const auto field = [&](std::string_view name, std::string_view value) {
+    out += str("    ", name, ": ", value, "\n");
+  };
   if (function.cpu && function.cpu == function.gpu) {
     field("runtime", name_of(function.cpu->runtime));
     if (!function.cpu->model.empty()) field("model", quoted(function.cpu->model));
@@ -117,7 +126,8 @@ std::string function(const Function& function) {
 // Writes the stages of one workflow of `application`.
 class WorkflowWriter {
  public:
-  WorkflowWriter(const Application& application, const Workflow& workflow) : application_(application), workflow_(workflow) {}
+  WorkflowWriter(const Application& application, const Workflow& workflow)
+      : application_(application), workflow_(workflow) {}
 
   [[nodiscard]] std::string write() const {
     Inline out;
@@ -132,11 +142,13 @@ class WorkflowWriter {
     }
     if (stage.kind == Stage::Kind::pass && !body) out.add("pass", "true");
     if (stage.kind == Stage::Kind::fail) out.add("fail", failure(stage.failure));
-    if (!stage.after.empty()) out.add("after", list(stage.after, [&](StageId id) { return quoted(workflow_.at(id).name); }));
+    if (!stage.after.empty())
+      out.add("after", list(stage.after, [&](StageId id) { return quoted(workflow_.at(id).name); }));
     if (!stage.inputs.empty()) out.add("inputs", inputs(stage.inputs));
     if (stage.when) out.add("when", condition(*stage.when));
-    if (stage.foreach) out.add("foreach", foreach(*stage.foreach));
-    if (stage.join.kind != Join::Kind::all) out.add("join", stage.join.kind == Join::Kind::any ? "any" : str(stage.join.count));
+    if (stage.foreach) out.add("foreach", foreach (*stage.foreach));
+    if (stage.join.kind != Join::Kind::all)
+      out.add("join", stage.join.kind == Join::Kind::any ? "any" : str(stage.join.count));
     if (stage.retry) out.add("retry", retry(*stage.retry));
     if (!stage.catches.empty()) out.add("catch", catches(stage.catches));
     if (stage.wait > Duration{}) out.add("wait", to_string(stage.wait));
@@ -167,11 +179,12 @@ class WorkflowWriter {
     if (condition_.kind == Condition::Kind::any) out.add("any", list(condition_.terms, term));
     if (condition_.kind == Condition::Kind::negate) out.add("not", condition(condition_.terms.front()));
     if (condition_.kind == Condition::Kind::compare) {
-      out.add(reference(condition_.comparison.left), quoted(condition_text(condition_.comparison.comparator, condition_.comparison.right)));
+      out.add(reference(condition_.comparison.left),
+              quoted(condition_text(condition_.comparison.comparator, condition_.comparison.right)));
     }
     return out.str_();
   }
-  [[nodiscard]] std::string foreach(const Foreach& foreach_) const {
+  [[nodiscard]] std::string foreach (const Foreach& foreach_) const {
     Inline out;
     out.add("over", reference(foreach_.over));
     if (foreach_.limit > 0) out.add("limit", str(foreach_.limit));
@@ -197,7 +210,8 @@ class WorkflowWriter {
     if (!filter.batch.empty()) out.add("batch", numbers(filter.batch));
     if (!filter.vcpu.empty()) out.add("vcpu", numbers(filter.vcpu));
     if (!filter.slices.empty()) out.add("vgpu", numbers(filter.slices));
-    if (!filter.device.empty()) out.add("device", list(filter.device, [](const DeviceKind& device) { return quoted(device.name()); }));
+    if (!filter.device.empty())
+      out.add("device", list(filter.device, [](const DeviceKind& device) { return quoted(device.name()); }));
     return out.str_();
   }
   static std::string gpu(const GpuShare& gpu) {
@@ -221,14 +235,17 @@ std::string write_yaml(const Application& application) {
   slo.add("percentile", str(application.objective.percentile));
   if (application.objective.cost) slo.add("cost", str(*application.objective.cost));
   out += str("slo: ", slo.str_(), "\n");
-  out += str("prices: {vcpu_hour: ", application.prices.vcpu_hour, ", vgpu_hour: ", application.prices.vgpu_hour, "}\n");
+  out +=
+      str("prices: {vcpu_hour: ", application.prices.vcpu_hour, ", vgpu_hour: ", application.prices.vgpu_hour, "}\n");
   out += application.functions.empty() ? "functions: {}\n" : "functions:\n";
   for (const Function& f : application.functions) out += function(f);
   out += "workflow:\n";
   const WorkflowWriter writer(application, application.workflow);
-  for (const Stage& stage : application.workflow.stages) out += str("  ", quoted(stage.name), ": ", writer.stage_text(stage), "\n");
+  for (const Stage& stage : application.workflow.stages)
+    out += str("  ", quoted(stage.name), ": ", writer.stage_text(stage), "\n");
   if (!application.outputs.empty()) out += "outputs:\n";
-  for (const OutputBinding& output : application.outputs) out += str("  ", quoted(output.name), ": ", writer.reference(output.from), "\n");
+  for (const OutputBinding& output : application.outputs)
+    out += str("  ", quoted(output.name), ": ", writer.reference(output.from), "\n");
   return out;
 }
 

@@ -59,11 +59,14 @@ std::optional<ApplicationDraft> read_application(const Cursor& document, Include
   ApplicationDraft draft{.file = document.file()};
   Fields fields(document);
   if (!fields.valid()) return std::nullopt;
-  if (auto field = fields.required("application", "application: NAME")) draft.application.name = field->name().value_or("");
+  if (auto field = fields.required("application", "application: NAME"))
+    draft.application.name = field->name().value_or("");
   if (auto field = fields.optional("tenant")) draft.application.tenant = field->name().value_or("");
-  if (auto field = fields.required("slo", "slo: {latency: 420ms}")) draft.application.objective = read_objective(*field, draft);
+  if (auto field = fields.required("slo", "slo: {latency: 420ms}"))
+    draft.application.objective = read_objective(*field, draft);
   if (auto field = fields.optional("prices")) draft.application.prices = read_prices(*field).value_or(Prices{});
-  if (auto field = fields.required("functions", "functions: {NAME: {runtime: torch, model: FILE}} or functions: [functions.yaml]")) {
+  if (auto field = fields.required("functions",
+                                   "functions: {NAME: {runtime: torch, model: FILE}} or functions: [functions.yaml]")) {
     const std::size_t errors = includes.diagnostics().errors();
     draft.functions = functions_of(*field, includes);
     draft.functions_complete = includes.diagnostics().errors() == errors;
@@ -77,7 +80,8 @@ std::optional<ApplicationDraft> read_application(const Cursor& document, Include
   if (auto field = fields.optional("outputs")) {
     draft.marks["outputs"] = field->mark();
     for (const NamedCursor& entry : named_entries(*field, NameRule::port)) {
-      if (auto text = entry.value.text()) draft.outputs.push_back({{entry.name, entry.mark}, {*text, entry.value.mark()}});
+      if (auto text = entry.value.text())
+        draft.outputs.push_back({{entry.name, entry.mark}, {*text, entry.value.mark()}});
     }
   }
   fields.finish();

@@ -11,7 +11,8 @@ namespace sluice::spec {
 
 // `root` is the path of the document a user named; model files are kept relative to its folder.
 [[nodiscard]] std::optional<ApplicationDraft> read_application(const Cursor& document, Includes& includes);
-[[nodiscard]] std::vector<FunctionDraft> read_functions(const Cursor& functions, const std::string& root, Includes& includes);
+[[nodiscard]] std::vector<FunctionDraft> read_functions(const Cursor& functions, const std::string& root,
+                                                        Includes& includes);
 // A file with a `functions:` mapping.
 [[nodiscard]] std::vector<FunctionDraft> read_function_file(const std::string& path, const std::string& root, Mark at,
                                                             const std::string& field, Includes& includes);

@@ -10,7 +10,8 @@
 namespace sluice::spec {
 namespace {
 
-constexpr std::array<std::string_view, 6> kArrivals = {"uniform-gap", "poisson", "renewal", "on-off", "diurnal", "trace"};
+constexpr std::array<std::string_view, 6> kArrivals = {"uniform-gap", "poisson", "renewal",
+                                                       "on-off",      "diurnal", "trace"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"azure-functions-2019", "azure-llm-2023"};
 constexpr std::array<std::string_view, 2> kInstances = {"warm", "counted"};
 constexpr std::array<std::string_view, 3> kSchedulerTimes = {"native", "paper", "none"};
@@ -39,19 +40,23 @@ UniformGap read_gap(Fields& fields) {
   if (!field) return out;
   const auto items = field->items();
   if (items.size() != 2) {
-    if (field->node().kind == Node::Kind::sequence) field->error(str("has ", items.size(), " values; write [SHORTEST, LONGEST]"));
+    if (field->node().kind == Node::Kind::sequence)
+      field->error(str("has ", items.size(), " values; write [SHORTEST, LONGEST]"));
     return out;
   }
   out.low = items[0].duration().value_or(Duration{});
   out.high = items[1].duration().value_or(Duration{});
-  if (out.high < out.low) field->error(str("the longest gap ", to_string(out.high), " is below the shortest ", to_string(out.low)));
-  else if (out.high == Duration{}) field->error("gaps of zero: all requests would come at once");
+  if (out.high < out.low)
+    field->error(str("the longest gap ", to_string(out.high), " is below the shortest ", to_string(out.low)));
+  else if (out.high == Duration{})
+    field->error("gaps of zero: all requests would come at once");
   return out;
 }
 
 OnOff read_on_off(Fields& fields) {
   OnOff out;
-  if (auto field = fields.required("on_rate", "on_rate: 100 (requests per second)")) out.on_rate = field->number(kRate).value_or(1);
+  if (auto field = fields.required("on_rate", "on_rate: 100 (requests per second)"))
+    out.on_rate = field->number(kRate).value_or(1);
   if (auto field = fields.optional("off_rate")) out.off_rate = field->number({0, kRate.high}).value_or(0);
   out.on = required_duration(fields, "on");
   out.off = required_duration(fields, "off");
@@ -92,7 +97,8 @@ Arrivals read_arrivals(Fields& fields) {
   const auto kind = field ? field->choice(kArrivals) : std::nullopt;
   if (!kind) return {};
   switch (*kind) {
-    case 0: return read_gap(fields);
+    case 0:
+      return read_gap(fields);
     case 1: {
       Poisson out;
       read_rate(fields, out.rate);
@@ -104,9 +110,12 @@ Arrivals read_arrivals(Fields& fields) {
       if (auto cv = fields.required("cv", "cv: 2")) out.cv = cv->number({0, limits::gap_cv_max}).value_or(1);
       return out;
     }
-    case 3: return read_on_off(fields);
-    case 4: return read_diurnal(fields);
-    default: return read_trace(fields);
+    case 3:
+      return read_on_off(fields);
+    case 4:
+      return read_diurnal(fields);
+    default:
+      return read_trace(fields);
   }
 }
 
@@ -116,7 +125,8 @@ std::map<std::string, double> read_mix(const Cursor& cursor) {
     if (cursor.node().text != "uniform") cursor.error("is neither `uniform` nor a mapping of application to weight");
     return out;
   }
-  for (const NamedCursor& entry : named_entries(cursor)) out[entry.name] = entry.value.number({0, limits::mix_weight_max}).value_or(0);
+  for (const NamedCursor& entry : named_entries(cursor))
+    out[entry.name] = entry.value.number({0, limits::mix_weight_max}).value_or(0);
   const bool any = std::any_of(out.begin(), out.end(), [](const auto& weight) { return weight.second > 0; });
   if (!any) cursor.error("no application has a positive weight");
   return out;
@@ -129,7 +139,8 @@ Workload read_workload(const Cursor& cursor) {
   out.arrivals = read_arrivals(fields);
   if (auto field = fields.optional("mix")) out.mix = read_mix(*field);
   const auto count = [&](std::string_view name, std::uint64_t& value, std::int64_t low) {
-    if (auto field = fields.optional(name)) value = static_cast<std::uint64_t>(field->integer(low, limits::experiment_requests_max).value_or(1));
+    if (auto field = fields.optional(name))
+      value = static_cast<std::uint64_t>(field->integer(low, limits::experiment_requests_max).value_or(1));
   };
   count("requests", out.requests, 1);
   count("warmup", out.warmup, 0);
@@ -192,9 +203,11 @@ std::vector<Application> applications_of(const Cursor& cursor, Includes& include
   for (const Cursor& item : cursor.items(true)) {
     const auto name = item.text();
     if (!name) continue;
-    auto application = load_application(beside(cursor.file(), *name), cursor.file(), item.mark(), item.path(), includes);
+    auto application =
+        load_application(beside(cursor.file(), *name), cursor.file(), item.mark(), item.path(), includes);
     if (!application) continue;
-    if (!names.insert(application->name).second) item.error(str("the application '", application->name, "' is listed twice"));
+    if (!names.insert(application->name).second)
+      item.error(str("the application '", application->name, "' is listed twice"));
     out.push_back(std::move(*application));
   }
   if (cursor.node().items.empty() && cursor.node().kind == Node::Kind::sequence) cursor.error("is empty");
@@ -222,10 +235,13 @@ std::optional<Experiment> read_experiment(const Cursor& document, Includes& incl
   Fields fields(document);
   if (!fields.valid()) return std::nullopt;
   if (auto field = fields.required("experiment", "experiment: NAME")) out.name = field->name().value_or("");
-  if (auto field = fields.required("cluster", "cluster: {invokers: 16, vcpu: 16, gpus: 1}")) out.cluster = cluster_of(*field, includes).value_or(Cluster{});
-  if (auto field = fields.required("applications", "applications: [app.yaml]")) out.applications = applications_of(*field, includes);
+  if (auto field = fields.required("cluster", "cluster: {invokers: 16, vcpu: 16, gpus: 1}"))
+    out.cluster = cluster_of(*field, includes).value_or(Cluster{});
+  if (auto field = fields.required("applications", "applications: [app.yaml]"))
+    out.applications = applications_of(*field, includes);
   if (auto field = fields.optional("slo_scale")) out.slo_scale = field->number({1e-6, 1e6});
-  if (auto field = fields.required("workload", "workload: {arrivals: poisson, rate: 10}")) out.workload = read_workload(*field);
+  if (auto field = fields.required("workload", "workload: {arrivals: poisson, rate: 10}"))
+    out.workload = read_workload(*field);
   if (auto field = fields.optional("noise")) out.noise = read_noise(*field);
   if (auto field = fields.optional("transfer")) out.transfer = read_transfer(*field);
   read_choice(fields, "instances", kInstances, out.instances);
@@ -238,7 +254,8 @@ std::optional<Experiment> read_experiment(const Cursor& document, Includes& incl
     for (const Cursor& item : field->items(true)) out.schedulers.push_back(item.name().value_or(""));
   }
   if (auto field = fields.optional("prices")) out.prices = read_prices(*field);
-  if (auto field = fields.optional("seed")) out.seed = static_cast<std::uint64_t>(field->integer(0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  if (auto field = fields.optional("seed"))
+    out.seed = static_cast<std::uint64_t>(field->integer(0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   fields.finish();
   check_names(document, out);
   return out;

@@ -74,7 +74,8 @@ class FunctionReader {
   static void needs(const Cursor& at, const Body& body, bool model, bool command) {
     const std::string_view runtime = name_of(body.runtime);
     const bool program = body.runtime == Runtime::process;
-    const bool file = body.runtime == Runtime::torch || body.runtime == Runtime::kernel || body.runtime == Runtime::python;
+    const bool file =
+        body.runtime == Runtime::torch || body.runtime == Runtime::kernel || body.runtime == Runtime::python;
     if (file && !model) at.error(str("runtime ", runtime, " needs `model: FILE`"));
     if (!file && model) at.error(str("runtime ", runtime, " takes no `model`"));
     if (program && !command) at.error("runtime process needs `command: [PROGRAM, ARGUMENT, …]`");
@@ -157,7 +158,8 @@ std::vector<FunctionDraft> read_function_file(const std::string& path, const std
   const Cursor document(*node, path, "", includes.diagnostics());
   Fields fields(document);
   std::vector<FunctionDraft> out;
-  if (auto functions = fields.required("functions", "functions: {NAME: {runtime: …}}")) out = read_functions(*functions, root, includes);
+  if (auto functions = fields.required("functions", "functions: {NAME: {runtime: …}}"))
+    out = read_functions(*functions, root, includes);
   fields.finish();
   for (FunctionDraft& function : out) function.listed_here = false;
   return out;

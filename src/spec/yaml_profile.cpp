@@ -15,12 +15,14 @@ namespace {
 constexpr Range kAnyNumber{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
 
 // A row as a list, in this order; the last three may be left out or be ~.
-constexpr std::array<std::string_view, 8> kColumns = {"batch", "vcpu", "vgpu", "mean_ms", "sd_ms", "device", "size", "busy_mean_ms"};
+constexpr std::array<std::string_view, 8> kColumns = {"batch", "vcpu",   "vgpu", "mean_ms",
+                                                      "sd_ms", "device", "size", "busy_mean_ms"};
 
 std::optional<ProfileRow> read_row(const Cursor& cursor) {
   const auto cells = cursor.items();
   if (cells.size() < 5 || cells.size() > kColumns.size()) {
-    cursor.error(str("has ", cells.size(), " values; write [batch, vcpu, vgpu, mean_ms, sd_ms] and optionally device, size, busy_mean_ms"));
+    cursor.error(str("has ", cells.size(),
+                     " values; write [batch, vcpu, vgpu, mean_ms, sd_ms] and optionally device, size, busy_mean_ms"));
     return std::nullopt;
   }
   const auto batch = cells[0].integer(1, limits::batch_max);
@@ -29,14 +31,18 @@ std::optional<ProfileRow> read_row(const Cursor& cursor) {
   const auto mean = cells[3].number(kAnyNumber);
   const auto sd = cells[4].number(kAnyNumber);
   if (!batch || !vcpu || !slices || !mean || !sd) return std::nullopt;
-  ProfileRow row{.configuration = configuration(static_cast<int>(*batch), static_cast<int>(*vcpu), static_cast<int>(*slices)),
-                 .mean_ms = *mean,
-                 .sd_ms = *sd};
+  ProfileRow row{
+      .configuration = configuration(static_cast<int>(*batch), static_cast<int>(*vcpu), static_cast<int>(*slices)),
+      .mean_ms = *mean,
+      .sd_ms = *sd};
   const auto given = [&](std::size_t i) { return cells.size() > i && cells[i].node().kind != Node::Kind::null; };
   if (given(5)) {
     const auto device = cells[5].text();
-    if (device && DeviceKind::fits(*device)) row.configuration.device = DeviceKind(*device);
-    else if (device) cells[5].error(str("a device is named by 1 to ", DeviceKind::kLengthMax, " lower-case letters, digits, '-', '_' and '.'"));
+    if (device && DeviceKind::fits(*device))
+      row.configuration.device = DeviceKind(*device);
+    else if (device)
+      cells[5].error(
+          str("a device is named by 1 to ", DeviceKind::kLengthMax, " lower-case letters, digits, '-', '_' and '.'"));
   }
   if (given(6)) row.size = cells[6].number(kAnyNumber).value_or(1);
   if (given(7)) row.busy_mean_ms = cells[7].number(kAnyNumber);
@@ -63,7 +69,8 @@ ProfileTable read_table(const Cursor& cursor) {
       cursor.error(problem.message);
       continue;
     }
-    const auto column = static_cast<std::size_t>(std::find(kColumns.begin(), kColumns.end(), problem.field) - kColumns.begin());
+    const auto column =
+        static_cast<std::size_t>(std::find(kColumns.begin(), kColumns.end(), problem.field) - kColumns.begin());
     const auto cells = read[*problem.row]->items();
     (column < cells.size() ? cells[column] : *read[*problem.row]).error(problem.message);
   }
@@ -90,7 +97,8 @@ ProfileModel read_model(const Cursor& cursor, Fields& profile) {
   number("beta", out.beta, false);
   number("gamma", out.gamma, false);
   fields.finish();
-  const auto set = [&](std::string_view name, std::vector<std::uint16_t>& values, std::int64_t high, std::string_view example) {
+  const auto set = [&](std::string_view name, std::vector<std::uint16_t>& values, std::int64_t high,
+                       std::string_view example) {
     const auto field = profile.required(name, example);
     if (field) values = read_counts(*field, 0, high);
     read = read && field && !values.empty();
@@ -111,7 +119,8 @@ ProfileTable read_csv(const Cursor& cursor, Includes& includes) {
   const auto text = includes.text(path, cursor.file(), cursor.mark(), cursor.path());
   if (!text) return {};
   ProfileCsv csv = read_profile_csv(*text);
-  for (CsvError& error : csv.errors) includes.diagnostics().error(path, {error.line, error.column}, "", std::move(error.message));
+  for (CsvError& error : csv.errors)
+    includes.diagnostics().error(path, {error.line, error.column}, "", std::move(error.message));
   return std::move(csv.table);
 }
 
@@ -137,10 +146,14 @@ Profile read_profile(const Cursor& profile, Includes& includes) {
   const auto table = fields.optional("table");
   const auto model = fields.optional("model");
   Profile out;
-  if (table && model) profile.error("has both `table` and `model`; keep one");
-  else if (table) out = read_table(*table);
-  else if (model) out = read_model(*model, fields);
-  else profile.error("needs `table: [[batch, vcpu, vgpu, mean_ms, sd_ms], …]`, `model: {…}` or the name of a CSV file");
+  if (table && model)
+    profile.error("has both `table` and `model`; keep one");
+  else if (table)
+    out = read_table(*table);
+  else if (model)
+    out = read_model(*model, fields);
+  else
+    profile.error("needs `table: [[batch, vcpu, vgpu, mean_ms, sd_ms], …]`, `model: {…}` or the name of a CSV file");
   fields.finish();
   return out;
 }

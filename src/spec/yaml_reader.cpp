@@ -12,7 +12,9 @@
 namespace sluice::spec {
 namespace {
 
-Mark mark_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+Mark mark_of(const YAML::Mark& mark) {
+  return {mark.line + 1, mark.column + 1};
+}
 
 // Builds the tree from yaml-cpp's events. A fault stops the building; the remaining events are ignored.
 class TreeBuilder : public YAML::EventHandler {
@@ -27,7 +29,8 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { leaf(Node{.mark = mark_of(mark)}, anchor); }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     const bool quoted = tag == "!";  // yaml-cpp's sign for a scalar in quotes
     if (!quoted && (value == "~" || value == "null")) return leaf(Node{.mark = mark_of(mark)}, anchor);
     leaf(Node{.kind = Node::Kind::scalar, .quoted = quoted, .text = value, .mark = mark_of(mark)}, anchor);
@@ -37,14 +40,17 @@ class TreeBuilder : public YAML::EventHandler {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return fail(mark_of(mark), "an alias inside its own anchor");
     expanded_ += it->second.nodes;
-    if (expanded_ > limits::document_alias_nodes_max) return fail(mark_of(mark), str("aliases expand to more than ", limits::document_alias_nodes_max, " values"));
+    if (expanded_ > limits::document_alias_nodes_max)
+      return fail(mark_of(mark), str("aliases expand to more than ", limits::document_alias_nodes_max, " values"));
     if (count(it->second.nodes)) place(it->second.node, it->second.nodes);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open(Node::Kind::sequence, mark_of(mark), anchor);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open(Node::Kind::map, mark_of(mark), anchor);
   }
   void OnMapEnd() override { close(); }
@@ -53,8 +59,8 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     Node node;
     YAML::anchor_t anchor;
-    std::size_t nodes = 1;        // in this subtree, with aliases expanded
-    std::optional<Entry> entry;   // map: a key whose value is still to come
+    std::size_t nodes = 1;       // in this subtree, with aliases expanded
+    std::optional<Entry> entry;  // map: a key whose value is still to come
   };
   struct Anchored {
     Node node;
@@ -78,7 +84,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void open(Node::Kind kind, Mark mark, YAML::anchor_t anchor) {
     if (fault_ || !count(1)) return;
-    if (stack_.size() >= limits::document_depth_max) return fail(mark, str("nested deeper than ", limits::document_depth_max, " levels"));
+    if (stack_.size() >= limits::document_depth_max)
+      return fail(mark, str("nested deeper than ", limits::document_depth_max, " levels"));
     stack_.push_back({.node = {.kind = kind, .mark = mark}, .anchor = anchor});
   }
   void close() {

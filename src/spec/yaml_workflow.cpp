@@ -13,7 +13,8 @@ class ConditionReader {
   std::optional<ConditionDraft> read(const Cursor& cursor) {
     if (cursor.node().kind == Node::Kind::scalar) {
       if (cursor.node().text == "otherwise") return ConditionDraft{.kind = Condition::Kind::otherwise};
-      cursor.error(str("'", printable(cursor.node().text), "' is not a condition; write otherwise or {STAGE.OUTPUT: '< 0.85'}"));
+      cursor.error(
+          str("'", printable(cursor.node().text), "' is not a condition; write otherwise or {STAGE.OUTPUT: '< 0.85'}"));
       return std::nullopt;
     }
     if (!cursor.is(Node::Kind::map)) return std::nullopt;
@@ -81,7 +82,9 @@ class StageReader {
     list("after", draft_.after);
     inputs();
     if (auto field = take("when")) draft_.when = ConditionReader().read(*field);
-    if (auto field = take("foreach")) foreach(*field);
+    if (auto field = take("foreach"))
+      foreach (*field)
+        ;
     if (auto field = take("join")) join(*field);
     if (auto field = take("retry")) retry(*field);
     if (auto field = take("catch")) catches(*field);
@@ -115,7 +118,8 @@ class StageReader {
     if (function) {
       if (auto name = function->name()) draft_.function = {*name, function->mark()};
     }
-    if ((function ? 1 : 0) + (pass ? 1 : 0) + (fail ? 1 : 0) > 1) (pass ? *pass : *fail).error("a stage has one of `function`, `pass` and `fail`");
+    if ((function ? 1 : 0) + (pass ? 1 : 0) + (fail ? 1 : 0) > 1)
+      (pass ? *pass : *fail).error("a stage has one of `function`, `pass` and `fail`");
     if (pass && pass->boolean().value_or(false)) draft_.stage.kind = Stage::Kind::pass;
     if (fail) {
       draft_.stage.kind = Stage::Kind::fail;
@@ -138,13 +142,15 @@ class StageReader {
     const auto field = take("inputs");
     if (!field) return;
     const auto entries = named_entries(*field, NameRule::port);
-    if (entries.size() > limits::stage_inputs_max) field->error(str("wires ", entries.size(), " inputs, at most ", limits::stage_inputs_max, " are allowed"));
+    if (entries.size() > limits::stage_inputs_max)
+      field->error(str("wires ", entries.size(), " inputs, at most ", limits::stage_inputs_max, " are allowed"));
     for (const NamedCursor& entry : entries) {
-      if (auto text = entry.value.text()) draft_.inputs.push_back({{entry.name, entry.mark}, {*text, entry.value.mark()}});
+      if (auto text = entry.value.text())
+        draft_.inputs.push_back({{entry.name, entry.mark}, {*text, entry.value.mark()}});
     }
   }
 
-  void foreach(const Cursor& cursor) {
+  void foreach (const Cursor& cursor) {
     ForeachDraft out;
     if (cursor.node().kind == Node::Kind::scalar) {
       if (auto text = cursor.text()) out.over = {*text, cursor.mark()};
@@ -155,12 +161,16 @@ class StageReader {
     if (auto over = fields.required("over", "over: STAGE.OUTPUT")) {
       if (auto text = over->text()) out.over = {*text, over->mark()};
     }
-    if (auto limit = fields.optional("limit")) out.limit = static_cast<std::uint32_t>(limit->integer(1, limits::foreach_items_max).value_or(0));
+    if (auto limit = fields.optional("limit"))
+      out.limit = static_cast<std::uint32_t>(limit->integer(1, limits::foreach_items_max).value_or(0));
     if (auto body = fields.optional("workflow")) {
-      if (draft_.stage.kind != Stage::Kind::run || draft_.marks.contains("function")) body->error("a stage with a workflow inside runs no function of its own");
+      if (draft_.stage.kind != Stage::Kind::run || draft_.marks.contains("function"))
+        body->error("a stage with a workflow inside runs no function of its own");
       draft_.stage.kind = Stage::Kind::pass;
-      if (depth_ < limits::foreach_depth_max) out.body = read_workflow(*body, depth_ + 1);
-      else body->error(str("workflows are nested deeper than ", limits::foreach_depth_max, " levels"));
+      if (depth_ < limits::foreach_depth_max)
+        out.body = read_workflow(*body, depth_ + 1);
+      else
+        body->error(str("workflows are nested deeper than ", limits::foreach_depth_max, " levels"));
     }
     fields.finish();
     draft_.foreach = std::move(out);
@@ -172,16 +182,19 @@ class StageReader {
     if (cursor.node().text == "any") {
       join.kind = Join::Kind::any;
     } else if (parse_int(cursor.node().text)) {
-      join = {.kind = Join::Kind::at_least, .count = static_cast<std::uint32_t>(cursor.integer(1, limits::stages_max).value_or(1))};
+      join = {.kind = Join::Kind::at_least,
+              .count = static_cast<std::uint32_t>(cursor.integer(1, limits::stages_max).value_or(1))};
     } else if (cursor.is(Node::Kind::scalar)) {
-      cursor.error(str("'", printable(cursor.node().text), "' is not a join; write all, any or a number of predecessors"));
+      cursor.error(
+          str("'", printable(cursor.node().text), "' is not a join; write all, any or a number of predecessors"));
     }
   }
 
   void retry(const Cursor& cursor) {
     Retry out;
     Fields fields(cursor);
-    if (auto field = fields.optional("attempts")) out.attempts = static_cast<std::uint32_t>(field->integer(0, limits::retry_attempts_max).value_or(0));
+    if (auto field = fields.optional("attempts"))
+      out.attempts = static_cast<std::uint32_t>(field->integer(0, limits::retry_attempts_max).value_or(0));
     if (auto field = fields.optional("interval")) out.interval = field->duration().value_or(out.interval);
     if (auto field = fields.optional("backoff")) out.backoff = field->number({1, 1e6}).value_or(out.backoff);
     if (auto field = fields.optional("max_delay")) out.max_delay = field->duration();
@@ -196,7 +209,8 @@ class StageReader {
   void catches(const Cursor& cursor) {
     if (!cursor.is(Node::Kind::map)) return;
     for (const Entry& entry : cursor.node().entries) {
-      if (auto text = cursor.child(entry.value, entry.key).text()) draft_.catches.push_back({entry.key, {*text, entry.value.mark}});
+      if (auto text = cursor.child(entry.value, entry.key).text())
+        draft_.catches.push_back({entry.key, {*text, entry.value.mark}});
     }
   }
 
@@ -209,8 +223,11 @@ class StageReader {
     if (auto field = fields.optional("device")) {
       for (const Cursor& item : field->items(true)) {
         const auto text = item.text();
-        if (text && DeviceKind::fits(*text)) filter.device.emplace_back(*text);
-        else if (text) item.error(str("a device is named by 1 to ", DeviceKind::kLengthMax, " lower-case letters, digits, '-', '_' and '.'"));
+        if (text && DeviceKind::fits(*text))
+          filter.device.emplace_back(*text);
+        else if (text)
+          item.error(str("a device is named by 1 to ", DeviceKind::kLengthMax,
+                         " lower-case letters, digits, '-', '_' and '.'"));
       }
     }
     fields.finish();

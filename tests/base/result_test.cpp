@@ -17,7 +17,9 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_EQ(half(3).error().message, "odd");
 }
 
-TEST(ResultDeathTest, TakingTheValueOfAnErrorIsABug) { EXPECT_DEATH(void(half(3).value()), "CHECK failed.*odd"); }
+TEST(ResultDeathTest, TakingTheValueOfAnErrorIsABug) {
+  EXPECT_DEATH(void(half(3).value()), "CHECK failed.*odd");
+}
 
 TEST(CheckDeathTest, PrintsConditionAndMessage) {
   const int n = 3;

@@ -11,13 +11,15 @@ TEST(Text, ParsesNumbersThatFillTheText) {
   EXPECT_EQ(parse_double("1.5"), 1.5);
   EXPECT_EQ(parse_double("+2e3"), 2000);
   EXPECT_EQ(parse_int("-42"), -42);
-  for (const char* text : {"", "nan", "inf", "1e999", "0x1p3", " 1", "1 ", "1,5"}) EXPECT_EQ(parse_double(text), std::nullopt) << text;
+  for (const char* text : {"", "nan", "inf", "1e999", "0x1p3", " 1", "1 ", "1,5"})
+    EXPECT_EQ(parse_double(text), std::nullopt) << text;
   for (const char* text : {"", "1.0", "9223372036854775808", "1e3"}) EXPECT_EQ(parse_int(text), std::nullopt) << text;
 }
 
 TEST(Text, KnowsWellFormedUtf8) {
   EXPECT_TRUE(valid_utf8("naïve – 漢字 😀"));
-  for (const char* text : {"\xC0\xAF", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82", "a\x80"}) EXPECT_FALSE(valid_utf8(text));
+  for (const char* text : {"\xC0\xAF", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82", "a\x80"})
+    EXPECT_FALSE(valid_utf8(text));
   EXPECT_FALSE(valid_utf8(std::string_view("a\0b", 3)));
 }
 

@@ -20,7 +20,8 @@ TEST(Duration, ReadsEveryUnit) {
 }
 
 TEST(Duration, RefusesWhatIsNotADuration) {
-  for (const char* text : {"", "420", "ms", "4 ms", "4ms ", "nans", "infs", "1e30h", "0x10ms", "4days", "1.2.3s", "--4ms"}) {
+  for (const char* text :
+       {"", "420", "ms", "4 ms", "4ms ", "nans", "infs", "1e30h", "0x10ms", "4days", "1.2.3s", "--4ms"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
 }
@@ -30,7 +31,8 @@ TEST(Duration, WritesWhatItReadsBack) {
   EXPECT_EQ(to_string(Duration::ms(1500)), "1.5s");
   EXPECT_EQ(to_string(Duration::us(16'800)), "16.8ms");
   EXPECT_EQ(to_string(Duration{}), "0ms");
-  for (std::int64_t ns : {1l, 999l, 1'001l, 123'456'789l, 60'000'000'000l, 86'400'000'000'000l, -1'500'000l, 31'536'000'000'000'001l}) {
+  for (std::int64_t ns :
+       {1l, 999l, 1'001l, 123'456'789l, 60'000'000'000l, 86'400'000'000'000l, -1'500'000l, 31'536'000'000'000'001l}) {
     EXPECT_EQ(parse_duration(to_string(Duration::ns(ns))), Duration::ns(ns)) << ns;
   }
 }

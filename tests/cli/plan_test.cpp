@@ -33,7 +33,8 @@ TEST(Plan, AllPlannersAgreeOnAChain) {
   const double frontier = number(sluice(kImage + "--queue 8 --json").output, "cost");
   EXPECT_GT(frontier, 0);
   for (const std::string planner : {"esg-1q", "label", "brute-force"}) {
-    EXPECT_NEAR(number(sluice(kImage + "--queue 8 --json --planner " + planner).output, "cost"), frontier, 1e-12) << planner;
+    EXPECT_NEAR(number(sluice(kImage + "--queue 8 --json --planner " + planner).output, "cost"), frontier, 1e-12)
+        << planner;
   }
 }
 
@@ -50,8 +51,12 @@ TEST(Plan, PlansDagsFromAnyStage) {
   const auto whole = sluice("plan examples/asl/photo_archive.yaml --json");
   EXPECT_EQ(whole.status, 0);
   EXPECT_NE(whole.output.find("\"stage\": \"each object/recognise\""), std::string::npos) << whole.output;
-  EXPECT_NEAR(number(sluice("plan examples/asl/photo_archive.yaml --percentile 50 --queue 4 --json").output, "cost"),
-              number(sluice("plan examples/asl/photo_archive.yaml --percentile 50 --queue 4 --json --planner brute-force").output, "cost"), 1e-12);
+  EXPECT_NEAR(
+      number(sluice("plan examples/asl/photo_archive.yaml --percentile 50 --queue 4 --json").output, "cost"),
+      number(
+          sluice("plan examples/asl/photo_archive.yaml --percentile 50 --queue 4 --json --planner brute-force").output,
+          "cost"),
+      1e-12);
   EXPECT_EQ(sluice("plan examples/asl/photo_archive.yaml --from caption").status, 0);
   EXPECT_EQ(sluice("plan examples/asl/photo_archive.yaml --from nowhere").status, 1);
 }

@@ -21,12 +21,14 @@ inline Stage stage(std::string name, std::vector<std::uint32_t> after = {}) {
 
 class Scene {
  public:
-  explicit Scene(std::vector<Stage> stages, std::string scheduler = "fifo", const Limits& limits = {}) : name_(std::move(scheduler)), limits_(limits) {
+  explicit Scene(std::vector<Stage> stages, std::string scheduler = "fifo", const Limits& limits = {})
+      : name_(std::move(scheduler)), limits_(limits) {
     auto application = std::make_shared<Application>();
     application->name = "app";
     application->objective.latency = Duration::s(1);
     ProfileTable table;
-    for (const int batch : {1, 2, 4}) table.rows.push_back({.configuration = configuration(batch, 1, 1), .mean_ms = 10.0 * batch, .sd_ms = 0.1});
+    for (const int batch : {1, 2, 4})
+      table.rows.push_back({.configuration = configuration(batch, 1, 1), .mean_ms = 10.0 * batch, .sd_ms = 0.1});
     application->functions = {{.name = "f", .cpu = Body{}, .gpu = Body{}, .profile = table}};
     application->workflow.stages = std::move(stages);
     application_ = std::move(application);
@@ -34,7 +36,8 @@ class Scene {
   }
 
   Scene& invoker(std::uint32_t id, std::uint32_t vcpu = 4, std::uint32_t slices = 7, std::uint64_t epoch = 1) {
-    see(InvokerJoined{.id = InvokerId(id), .epoch = epoch, .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices}});
+    see(InvokerJoined{
+        .id = InvokerId(id), .epoch = epoch, .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices}});
     return *this;
   }
   Scene& at(double ms) {
@@ -47,8 +50,12 @@ class Scene {
     return *this;
   }
   Scene& arrive(std::uint64_t id, std::vector<Verdict> verdicts = {}, std::vector<FanOut> fan_outs = {}) {
-    return see(RequestArrived{.id = RequestId(id), .application = ApplicationId(0), .tenant = TenantId(0), .deadline = now_ + Duration::s(1),
-                              .verdicts = std::move(verdicts), .fan_outs = std::move(fan_outs)});
+    return see(RequestArrived{.id = RequestId(id),
+                              .application = ApplicationId(0),
+                              .tenant = TenantId(0),
+                              .deadline = now_ + Duration::s(1),
+                              .verdicts = std::move(verdicts),
+                              .fan_outs = std::move(fan_outs)});
   }
   // What starts now, as "stage of request"; replies and rejections are kept.
   std::vector<std::string> decide() {
@@ -59,13 +66,16 @@ class Scene {
     for (Command& command : commands.list) {
       log_ += str(command.id.value(), ":", command.action.index(), " ");
       if (auto* start = std::get_if<StartBatch>(&command.action)) {
-        for (const BatchMember& member : start->members) out.push_back(str(application_->workflow.stages[member.stage.index()].name, " of ", member.request.value()));
+        for (const BatchMember& member : start->members)
+          out.push_back(str(application_->workflow.stages[member.stage.index()].name, " of ", member.request.value()));
         started_.push_back(std::move(*start));
       } else if (auto* reply = std::get_if<Reply>(&command.action)) {
         constexpr std::string_view kOutcomes[] = {"finished", "failed", "deadline exceeded", "cancelled"};
-        replies_.push_back(str(reply->request.value(), " ", kOutcomes[static_cast<int>(reply->outcome)], reply->error.empty() ? "" : " ", reply->error));
+        replies_.push_back(str(reply->request.value(), " ", kOutcomes[static_cast<int>(reply->outcome)],
+                               reply->error.empty() ? "" : " ", reply->error));
       } else if (auto* reject = std::get_if<Reject>(&command.action)) {
-        replies_.push_back(str(reject->request.value(), " rejected: needs ", reject->needed, " of ", reject->available));
+        replies_.push_back(
+            str(reject->request.value(), " rejected: needs ", reject->needed, " of ", reject->available));
       }
     }
     return out;
@@ -79,7 +89,8 @@ class Scene {
   Scene& finish(const StartBatch& batch, const std::string& error = "") {
     BatchFinished event{.id = batch.id, .measured = Duration::ms(10), .held = Duration::ms(10)};
     for (const BatchMember& member : batch.members) {
-      event.results.push_back({.id = member.invocation, .outcome = error.empty() ? Outcome::succeeded : Outcome::failed, .error = error});
+      event.results.push_back(
+          {.id = member.invocation, .outcome = error.empty() ? Outcome::succeeded : Outcome::failed, .error = error});
     }
     last_finished_ = event;
     return see(event);

@@ -185,7 +185,8 @@ TEST(Scheduler, BillsWhatRan) {
   scene.invoker(0).arrive(1);
   (void)scene.decide();
   (void)scene.finish().decide();
-  EXPECT_EQ(scene.scheduler().counters().billed, PicoDollars::from_dollars(Prices{}.per_ms(configuration(1, 1, 1)) * 10));
+  EXPECT_EQ(scene.scheduler().counters().billed,
+            PicoDollars::from_dollars(Prices{}.per_ms(configuration(1, 1, 1)) * 10));
 }
 
 TEST(Scheduler, SavingAndLoadingAtAnyInstantChangesNoCommand) {
@@ -234,11 +235,13 @@ TEST(SchedulerDeathTest, APolicyThatProposesWhatDoesNotWaitIsCaught) {
   policies->dispatch = std::make_unique<Greedy>();
   Scheduler wrong(std::move(policies).value());
   auto application = std::make_shared<Application>();
-  application->functions = {{.name = "f", .profile = ProfileTable{{{.configuration = configuration(4, 1, 1), .mean_ms = 1}}}}};
+  application->functions = {
+      {.name = "f", .profile = ProfileTable{{{.configuration = configuration(4, 1, 1), .mean_ms = 1}}}}};
   application->workflow.stages = {stage("a")};
   wrong.observe(ApplicationDeployed{ApplicationId(0), application}, Time::from_ns(0));
   wrong.observe(InvokerJoined{.id = InvokerId(0), .epoch = 1, .capacity = {.vcpu = 4, .gpus = 1}}, Time::from_ns(0));
-  wrong.observe(RequestArrived{.id = RequestId(1), .application = ApplicationId(0), .deadline = Time::from_ns(1)}, Time::from_ns(0));
+  wrong.observe(RequestArrived{.id = RequestId(1), .application = ApplicationId(0), .deadline = Time::from_ns(1)},
+                Time::from_ns(0));
   Commands commands;
   EXPECT_DEATH(wrong.decide(Time::from_ns(0), commands), "proposal.members");
 }

@@ -23,7 +23,8 @@ TEST(Percentile, AHigherPercentileCostsMoreAndHolds) {
   FrontierWorkspace workspace;
   double last = 0;
   for (const double percentile : {50.0, 90.0, 99.0}) {
-    const PercentilePlan plan = plan_for_percentile(planner, {.stage = 0, .cap = 8, .budget_ms = 526, .percentile = percentile}, workspace);
+    const PercentilePlan plan =
+        plan_for_percentile(planner, {.stage = 0, .cap = 8, .budget_ms = 526, .percentile = percentile}, workspace);
     ASSERT_TRUE(plan.found);
     EXPECT_GE(plan.options.front().cost, last);
     last = plan.options.front().cost;
@@ -37,7 +38,8 @@ TEST(Percentile, AHigherPercentileCostsMoreAndHolds) {
 TEST(Percentile, UsesTheTimeThereIs) {
   const FrontierPlanner planner(noisy_image_classification());
   FrontierWorkspace workspace;
-  const PercentilePlan plan = plan_for_percentile(planner, {.stage = 0, .cap = 8, .budget_ms = 526, .percentile = 95}, workspace);
+  const PercentilePlan plan =
+      plan_for_percentile(planner, {.stage = 0, .cap = 8, .budget_ms = 526, .percentile = 95}, workspace);
   ASSERT_TRUE(plan.found);
   EXPECT_GT(plan.percentile_ms, 526 * 0.97);  // not far below the objective
 }
@@ -46,15 +48,20 @@ TEST(Percentile, SaysNoWhenOnlyTheMeanFits) {
   const FrontierPlanner planner(noisy_image_classification());
   FrontierWorkspace workspace;
   const double fastest = planner.fastest_ms(0, 1);
-  EXPECT_TRUE(plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = fastest * 1.001, .percentile = 50}, workspace).found);
-  EXPECT_FALSE(plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = fastest * 1.001, .percentile = 99}, workspace).found);
+  EXPECT_TRUE(
+      plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = fastest * 1.001, .percentile = 50}, workspace)
+          .found);
+  EXPECT_FALSE(
+      plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = fastest * 1.001, .percentile = 99}, workspace)
+          .found);
   EXPECT_FALSE(plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = 0, .percentile = 50}, workspace).found);
 }
 
 TEST(Distribution, ConvolvesSeriesAndTakesMaximaOfParallels) {
   namespace tb = tree_builder;
   WorkflowModel model{.tree = tb::tree_of(tb::series({tb::stage(0), tb::parallel({tb::stage(1), tb::stage(2)})}))};
-  for (const double ms : {100.0, 50.0, 50.0}) model.stages.push_back({.name = "s", .candidates = {{configuration(1, 1, 1), ms, 1}}, .sd_ms = {ms / 10}});
+  for (const double ms : {100.0, 50.0, 50.0})
+    model.stages.push_back({.name = "s", .candidates = {{configuration(1, 1, 1), ms, 1}}, .sd_ms = {ms / 10}});
   const std::vector<StageChoice> all(3, {true, 0});
   const Histogram whole = distribution(model, all, 0.5);
   EXPECT_NEAR(whole.mean(), 100 + 50 + 5 * 0.5642, 0.2);  // the larger of two equal normals: + sd/√π

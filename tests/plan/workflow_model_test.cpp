@@ -23,11 +23,14 @@ WorkflowModel model_of(const Application& application, const ModelAssumptions& a
   return std::move(model).value();
 }
 
-double fastest(const WorkflowModel& model) { return FrontierPlanner(model).whole(1).fastest_ms(); }
+double fastest(const WorkflowModel& model) {
+  return FrontierPlanner(model).whole(1).fastest_ms();
+}
 
 TEST(WorkflowModel, LeavesErrorHandlersOut) {
   Application app{.functions = {function("f", 10)}};
-  app.workflow.stages = {stage("a", 0), stage("b", 0, {StageId(0)}), stage("sorry", 0), stage("after sorry", 0, {StageId(2)})};
+  app.workflow.stages = {stage("a", 0), stage("b", 0, {StageId(0)}), stage("sorry", 0),
+                         stage("after sorry", 0, {StageId(2)})};
   app.workflow.stages[0].catches = {{"all", StageId(2)}};
   const WorkflowModel model = model_of(app);
   EXPECT_EQ(model.stages.size(), 2u);
@@ -36,8 +39,10 @@ TEST(WorkflowModel, LeavesErrorHandlersOut) {
 
 TEST(WorkflowModel, WeighsAlternativesByTheirShare) {
   Application app{.functions = {function("cheap", 10), function("dear", 100)}};
-  app.workflow.stages = {stage("a", 0), stage("b", 1, {StageId(0)}), stage("c", 0, {StageId(0)}), stage("d", 0, {StageId(1), StageId(2)})};
-  app.workflow.stages[1].when = Condition{.kind = Condition::Kind::compare, .comparison = {{StageId(0), "s"}, Comparator::less, 1.0}};
+  app.workflow.stages = {stage("a", 0), stage("b", 1, {StageId(0)}), stage("c", 0, {StageId(0)}),
+                         stage("d", 0, {StageId(1), StageId(2)})};
+  app.workflow.stages[1].when =
+      Condition{.kind = Condition::Kind::compare, .comparison = {{StageId(0), "s"}, Comparator::less, 1.0}};
   app.workflow.stages[2].when = Condition{.kind = Condition::Kind::otherwise};
   const WorkflowModel even = model_of(app);
   EXPECT_DOUBLE_EQ(even.stages[even.find("b")].scale.cost, 0.5);
@@ -57,7 +62,7 @@ TEST(WorkflowModel, MultipliesFanOutsAndTheirBodies) {
   app.workflow.stages = {stage("a", 0), each};
   const WorkflowModel model = model_of(app, {.items = {{"each", 5}}});
   ASSERT_LT(model.find("each/y"), model.stages.size());
-  EXPECT_DOUBLE_EQ(model.stages[model.find("each/y")].scale.ms, 3);    // 5 items, 2 at a time
+  EXPECT_DOUBLE_EQ(model.stages[model.find("each/y")].scale.ms, 3);  // 5 items, 2 at a time
   EXPECT_DOUBLE_EQ(model.stages[model.find("each/y")].scale.cost, 5);
   EXPECT_DOUBLE_EQ(fastest(model), 10 + 3 * 20);
 }

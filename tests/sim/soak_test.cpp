@@ -11,7 +11,8 @@ TEST(Soak, TwoHundredWorldsKeepEveryInvariant) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const RunResult run = soak(seed);
     events += run.events;
-    ASSERT_FALSE(run.violation) << "seed " << seed << " (" << run.scheduler << "), event " << run.violation->event << ": " << run.violation->invariant;
+    ASSERT_FALSE(run.violation) << "seed " << seed << " (" << run.scheduler << "), event " << run.violation->event
+                                << ": " << run.violation->invariant;
   }
   EXPECT_GT(events, 50'000u);
 }

@@ -17,7 +17,8 @@ Experiment experiment(const std::string& path, std::uint64_t requests) {
 }
 
 RunResult run(const Experiment& experiment, const std::string& scheduler, const Faults& faults = {}) {
-  auto world = World::make(experiment, {.scheduler = scheduler, .seed = 1, .faults = faults, .check_every_event = faults.any()});
+  auto world =
+      World::make(experiment, {.scheduler = scheduler, .seed = 1, .faults = faults, .check_every_event = faults.any()});
   EXPECT_TRUE(world.ok());
   return (*world)->run();
 }
@@ -29,8 +30,8 @@ TEST(World, EveryRequestIsCountedOnce) {
   EXPECT_EQ(result.requests, result.met + result.late + result.rejected + result.failed + result.cancelled);
 }
 
-// Known trends: with relaxed objectives everybody meets them, at 1.0 L planning on means is a coin toss, and a margin is
-// what it takes.
+// Known trends: with relaxed objectives everybody meets them, at 1.0 L planning on means is a coin toss, and a margin
+// is what it takes.
 TEST(World, AMarginForNoiseTurnsACoinTossIntoHits) {
   const Experiment relaxed = experiment("examples/esg/relaxed_normal.yaml", 3'000);
   EXPECT_GT(run(relaxed, "esg").hit_rate(), 0.999);
@@ -57,12 +58,14 @@ TEST(World, SavingAndReloadingAtRandomEventsChangesNothing) {
 
 TEST(World, SaysWhatCannotRunBeforeTheFirstEvent) {
   Experiment wrong = experiment("examples/esg/strict_light.yaml", 10);
-  EXPECT_NE(World::make(wrong, {.scheduler = "slice"}).error().message.find("Did you mean 'sluice'?"), std::string::npos);
+  EXPECT_NE(World::make(wrong, {.scheduler = "slice"}).error().message.find("Did you mean 'sluice'?"),
+            std::string::npos);
   wrong.instances = Instances::counted;
   EXPECT_NE(World::make(wrong, {.scheduler = "esg"}).error().message.find("not simulated yet"), std::string::npos);
   wrong.instances = Instances::warm;
   wrong.cluster.nodes[0].gpus = 0;
-  EXPECT_NE(World::make(wrong, {.scheduler = "esg"}).error().message.find("no machine of the cluster fits stage"), std::string::npos);
+  EXPECT_NE(World::make(wrong, {.scheduler = "esg"}).error().message.find("no machine of the cluster fits stage"),
+            std::string::npos);
 }
 
 }  // namespace

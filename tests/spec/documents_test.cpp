@@ -37,7 +37,8 @@ std::string first_error(const std::string& text, const std::string& path = "d.ya
 }
 
 TEST(Documents, TwinsInOtherFormatsAreTheSameApplication) {
-  for (const std::string name : {"image_classification", "depth_recognition", "background_elimination", "expanded_image_classification"}) {
+  for (const std::string name :
+       {"image_classification", "depth_recognition", "background_elimination", "expanded_image_classification"}) {
     EXPECT_EQ(application("examples/esg/" + name + ".yaml"), application("examples/asl/" + name + ".json")) << name;
   }
   EXPECT_EQ(application("examples/asl/photo_archive.yaml"), application("examples/asl/photo_archive.json"));
@@ -91,14 +92,21 @@ TEST(Documents, EveryFieldSurvivesARoundTrip) {
 
 TEST(Documents, TheOrderOfTheDocumentDoesNotMatter) {
   const std::string head = "application: a\nslo: 100ms\nfunctions: {f: {runtime: emulated}, g: {runtime: emulated}}\n";
-  const auto one = application("a.yaml", files({{"a.yaml", head + "workflow: {x: {function: f}, y: {function: g, after: x}, z: {function: f, after: x}}\n"}}));
-  const auto other = application("b.yaml", files({{"b.yaml", head + "workflow: {z: {function: f, after: x}, x: {function: f}, y: {function: g, after: x}}\n"}}));
+  const auto one = application(
+      "a.yaml",
+      files({{"a.yaml",
+              head + "workflow: {x: {function: f}, y: {function: g, after: x}, z: {function: f, after: x}}\n"}}));
+  const auto other = application(
+      "b.yaml",
+      files({{"b.yaml",
+              head + "workflow: {z: {function: f, after: x}, x: {function: f}, y: {function: g, after: x}}\n"}}));
   EXPECT_EQ(one, other);
 }
 
 TEST(Documents, ModelsStayRelativeToTheApplication) {
-  const auto app = application("apps/a.yaml", files({{"apps/a.yaml", "application: a\nslo: 1s\nfunctions: [../lib/f.yaml]\nworkflow: {f: {}}\n"},
-                                                     {"lib/f.yaml", "functions: {f: {runtime: torch, model: weights/f.pt}}\n"}}));
+  const auto app = application(
+      "apps/a.yaml", files({{"apps/a.yaml", "application: a\nslo: 1s\nfunctions: [../lib/f.yaml]\nworkflow: {f: {}}\n"},
+                            {"lib/f.yaml", "functions: {f: {runtime: torch, model: weights/f.pt}}\n"}}));
   ASSERT_EQ(app.functions.size(), 1u);
   EXPECT_EQ(app.functions[0].cpu->model, "../lib/weights/f.pt");
 }
@@ -115,7 +123,8 @@ TEST(Documents, AFunctionWithOtherContentIsAnotherVersion) {
 TEST(Documents, NamesFilesThatIncludeTooMuch) {
   std::string many = "application: a\nslo: 1s\nworkflow: {f: {}}\nfunctions: [";
   for (int i = 0; i < 300; ++i) many += "f.yaml, ";
-  const Loaded loaded = load("a.yaml", files({{"a.yaml", many + "f.yaml]\n"}, {"f.yaml", "functions: {f: {runtime: emulated}}\n"}}));
+  const Loaded loaded =
+      load("a.yaml", files({{"a.yaml", many + "f.yaml]\n"}, {"f.yaml", "functions: {f: {runtime: emulated}}\n"}}));
   ASSERT_FALSE(loaded.document.has_value());
   EXPECT_NE(to_string(loaded.diagnostics.sorted().front()).find("more than 256 files are named"), std::string::npos);
 }
@@ -136,12 +145,16 @@ TEST(Documents, RefusesHostileYaml) {
   for (int i = 0; i < 3'000; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
   EXPECT_NE(first_error(deep).find("error"), std::string::npos);
   EXPECT_NE(first_error("? [a, b]\n: c\n").find("a key must be a single value"), std::string::npos);
-  EXPECT_NE(first_error("application: a\nslo: {latency: 1e999s}\nfunctions: {}\nworkflow: {}\n").find("is not a duration"), std::string::npos);
+  EXPECT_NE(
+      first_error("application: a\nslo: {latency: 1e999s}\nfunctions: {}\nworkflow: {}\n").find("is not a duration"),
+      std::string::npos);
 }
 
 TEST(Documents, ReadsALargeWorkflow) {
-  std::string text = "application: large\nslo: 10s\nfunctions: {f: {runtime: emulated}}\nworkflow:\n  s0: {function: f}\n";
-  for (int i = 1; i < 50'000; ++i) text += "  s" + std::to_string(i) + ": {function: f, after: s" + std::to_string(i / 2) + "}\n";
+  std::string text =
+      "application: large\nslo: 10s\nfunctions: {f: {runtime: emulated}}\nworkflow:\n  s0: {function: f}\n";
+  for (int i = 1; i < 50'000; ++i)
+    text += "  s" + std::to_string(i) + ": {function: f, after: s" + std::to_string(i / 2) + "}\n";
   EXPECT_EQ(application("l.yaml", files({{"l.yaml", text}})).workflow.size(), 50'000u);
 }
 

@@ -80,12 +80,17 @@ TEST(ProfileCsv, SaysWhatTheHeaderLacks) {
 }
 
 TEST(ProfileCsv, RefusesDevicesThatDoNotMatchTheSlices) {
-  EXPECT_EQ(errors_in("device,batch,vcpu,vgpu,mean_ms,sd_ms\ncpu,1,1,1,5,1\n  "
-                      "gpu,1,1,0,5,1\nfar-too-long,1,1,1,5,1\nGPU,1,1,1,5,1\n"),
-            (Errors{{2, 1, "device is cpu but vgpu is 1; write vgpu 0 or the kind of GPU"},
-                    {3, 3, "device is gpu but vgpu is 0; give at least one slice or write cpu"},
-                    {4, 1, "device is 'far-too-long'; write cpu, gpu or a kind of GPU: 1 to 8 lower-case letters, digits, '-', '_' and '.'"},
-                    {5, 1, "device is 'GPU'; write cpu, gpu or a kind of GPU: 1 to 8 lower-case letters, digits, '-', '_' and '.'"}}));
+  EXPECT_EQ(
+      errors_in("device,batch,vcpu,vgpu,mean_ms,sd_ms\ncpu,1,1,1,5,1\n  "
+                "gpu,1,1,0,5,1\nfar-too-long,1,1,1,5,1\nGPU,1,1,1,5,1\n"),
+      (Errors{
+          {2, 1, "device is cpu but vgpu is 1; write vgpu 0 or the kind of GPU"},
+          {3, 3, "device is gpu but vgpu is 0; give at least one slice or write cpu"},
+          {4, 1,
+           "device is 'far-too-long'; write cpu, gpu or a kind of GPU: 1 to 8 lower-case letters, digits, '-', '_' and "
+           "'.'"},
+          {5, 1,
+           "device is 'GPU'; write cpu, gpu or a kind of GPU: 1 to 8 lower-case letters, digits, '-', '_' and '.'"}}));
 }
 
 TEST(ProfileCsv, BoundsLinesRowsErrorsAndText) {
