@@ -147,10 +147,12 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
                              .request = member.request,
                              .stage = StageId(member.stage),
                              .item = member.item,
+                             .ready = member.ready,
                              .inputs_at = member.inputs_at,
                              .bytes = member.bytes});
     batch.members.push_back(member);
   }
+  start.queued = static_cast<std::uint32_t>(queue.waiting.size());
   if (queue.waiting.empty()) mark_idle(queue.id);
   batch_slots_.emplace(batch.id, slot);
   ++counters_.batches;

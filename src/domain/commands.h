@@ -62,6 +62,7 @@ struct BatchMember {
   RequestId request;
   StageId stage;
   std::uint32_t item = 0;  // of a foreach
+  Time ready;              // waited since
   InvokerId inputs_at;     // none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
@@ -73,8 +74,9 @@ struct StartBatch {
   InstanceId instance;
   ApplicationId application;
   FunctionId function;
-  std::uint32_t model_stage = 0;  // of the application's plan
-  std::vector<BatchMember> members;
+  std::uint32_t model_stage = 0;     // of the application's plan
+  std::vector<BatchMember> members;  // oldest first
+  std::uint32_t queued = 0;          // invocations that stay in their queue
   Configuration configuration;
   SlicePositions positions;
   Time earliest, latest;  // the window in which it may start

@@ -33,6 +33,13 @@ bool fits_somewhere(const plan::ModelStage& stage, const std::vector<NodeGroup>&
   });
 }
 
+Ending ending_of(RequestOutcome outcome, bool rejected, bool met) {
+  if (rejected) return Ending::rejected;
+  if (outcome == RequestOutcome::cancelled) return Ending::cancelled;
+  if (outcome != RequestOutcome::finished) return Ending::failed;
+  return met ? Ending::met : Ending::late;
+}
+
 }  // namespace
 
 World::World(const Experiment& experiment, WorldOptions options, workload::ArrivalStream stream)
@@ -92,6 +99,7 @@ Status World::deploy() {
     result_.applications.push_back({.application = application->name});
     deployments_.push_back({ApplicationId(static_cast<ApplicationId::rep>(i)), std::move(application),
                             std::move(profiles).value(), objective});
+    for (const plan::ModelStage& stage : model->stages) deployments_.back().stages.push_back(stage.name);
   }
   scheduler_ = fresh_scheduler();
   return Done{};
@@ -255,9 +263,9 @@ void World::act(const Command& command, Time now) {
   } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
     hash_.add(reply->request.value());
     hash_.add(reply->cost.count());
-    answered(reply->request, reply->outcome, false, reply->cost, now);
+    answered(reply->request, reply->outcome, std::nullopt, reply->cost, now);
   } else if (const auto* reject = std::get_if<Reject>(&command.action)) {
-    answered(reject->request, RequestOutcome::failed, true, {}, now);
+    answered(reject->request, RequestOutcome::failed, reject->reason, {}, now);
   } else if (const auto* accept = std::get_if<Accept>(&command.action)) {
     const auto it = asked_.find(accept->request.value());
     if (it == asked_.end() || it->second.accepted)
@@ -266,14 +274,17 @@ void World::act(const Command& command, Time now) {
   }
 }
 
-// Noise is keyed by the oldest member and its stage, so that all schedulers see the same luck for the same work.
-Duration World::execution(const StartBatch& command, std::uint64_t stage) const {
+// What the profile says of a batch that is as full as it is.
+profile::Latency World::believed(const StartBatch& command) const {
   const Deployment& deployment = deployments_[command.application.index()];
-  const profile::FunctionProfile& profile = deployment.profiles[command.function.index()];
   Configuration actual = command.configuration;
   actual.batch = static_cast<std::uint16_t>(command.members.size());
-  const profile::Latency latency =
-      profile.latency(actual.batch == command.configuration.batch ? command.configuration : actual);
+  return deployment.profiles[command.function.index()].latency(actual);
+}
+
+// Noise is keyed by the oldest member and its stage, so that all schedulers see the same luck for the same work.
+Duration World::execution(const StartBatch& command, std::uint64_t stage) const {
+  const profile::Latency latency = believed(command);
   Rng draw = Rng::keyed(options_.seed, command.members.front().request.value(), stage);
   const double sigma =
       experiment_.noise ? experiment_.noise->sigma : (latency.mean_ms > 0 ? latency.sd_ms / latency.mean_ms : 0);
@@ -314,14 +325,18 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   if (options_.faults.slow > 0 && luck_.chance(options_.faults.slow)) run = run * 10;
   const Duration held = transfer + run;
   Running running{.start = command,
+                  .decided = now,
+                  .started = now + thinking(work),
                   .held = experiment_.billing == Billing::held ? held : run,
+                  .transfer = transfer,
                   .measured = run,
                   .epoch = epochs_[machine]};
   const std::uint64_t id = command.id.value();
-  if (epochs_[machine] == 0) running.gone = true;  // sent to a machine that is already dead
+  Time done = running.started + held;
+  running.gone = epochs_[machine] == 0;  // sent to a machine that is already dead
+  if (running.gone) report(running, ActionEnd::lost, now);
   running_.emplace(id, std::move(running));
   if (options_.faults.any()) running_order_.push_back(command.id);
-  Time done = now + thinking(work) + held;
   const bool fails = options_.faults.batch_fails > 0 && luck_.chance(options_.faults.batch_fails);
   if (options_.faults.message_late > 0 && luck_.chance(options_.faults.message_late))
     done += Duration::ms(luck_.uniform() * 200);
@@ -341,6 +356,7 @@ void World::finish(Time now, std::uint64_t batch, bool fails) {
   }
   Running running = std::move(it->second);
   running_.erase(it);
+  report(running, fails ? ActionEnd::failed : ActionEnd::succeeded, now);
   if (fails) return tell(BatchFailed{.id = BatchId(batch), .error = "WorkerCrashed"}, now);
   BatchFinished event{.id = BatchId(batch), .measured = running.measured, .held = running.held};
   for (const BatchMember& member : running.start.members) {
@@ -361,7 +377,9 @@ void World::crash(Time now) {
   const std::uint64_t epoch = epochs_[machine];
   for (const BatchId id : running_order_) {
     const auto it = running_.find(id.value());
-    if (it != running_.end() && it->second.start.invoker.index() == machine) it->second.gone = true;
+    if (it == running_.end() || it->second.gone || it->second.start.invoker.index() != machine) continue;
+    it->second.gone = true;
+    report(it->second, ActionEnd::lost, now);
   }
   std::erase_if(running_order_, [&](BatchId id) { return !running_.contains(id.value()); });
   epochs_[machine] = 0;
@@ -370,11 +388,14 @@ void World::crash(Time now) {
   schedule(noticed + options_.faults.repair * (0.5 + luck_.uniform()), Kind::back, machine);
 }
 
-void World::answered(RequestId request, RequestOutcome outcome, bool rejected, PicoDollars cost, Time now) {
+void World::answered(RequestId request, RequestOutcome outcome, std::optional<RejectReason> rejected, PicoDollars cost,
+                     Time now) {
   const auto it = asked_.find(request.value());
   if (it == asked_.end()) return violate(str("request ", request.value(), " was answered twice"));
   const Asked asked = it->second;
   asked_.erase(it);
+  const bool met = now <= asked.deadline;
+  report(request, asked, ending_of(outcome, rejected.has_value(), met), rejected, cost);
   if (request.value() < experiment_.workload.warmup) return;
   ++result_.requests;
   ApplicationResult& application = result_.applications[asked.application];
@@ -389,7 +410,6 @@ void World::answered(RequestId request, RequestOutcome outcome, bool rejected, P
     ++result_.failed;
   } else {
     result_.latency.add(now - asked.at);
-    const bool met = now <= asked.deadline;
     ++(met ? result_.met : result_.late);
     application.met += met ? 1 : 0;
   }

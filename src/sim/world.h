@@ -17,6 +17,7 @@
 #include "domain/experiment.h"
 #include "profile/function_profile.h"
 #include "sim/faults.h"
+#include "sim/observer.h"
 #include "sim/result.h"
 #include "workload/stream.h"
 
@@ -29,6 +30,7 @@ struct WorldOptions {
   bool check_every_event = false;                        // full invariants
   std::optional<std::uint64_t> until_event;              // stop there
   std::function<void(std::uint64_t requests)> progress;  // now and then
+  Observer* observer = nullptr;                          // outlives the run; null: nobody looks
 };
 
 class World {
@@ -45,6 +47,7 @@ class World {
     std::shared_ptr<const Application> application;
     std::vector<profile::FunctionProfile> profiles;
     Duration objective;
+    std::vector<std::string> stages;  // of its plan
   };
   enum class Kind : std::uint8_t { arrival, finish, fail, lost, back, cancel };
   struct Happening {
@@ -56,7 +59,8 @@ class World {
   };
   struct Running {
     StartBatch start;
-    Duration held, measured;
+    Time decided, started;
+    Duration held, transfer, measured;
     std::uint64_t epoch = 0;
     bool gone = false;  // its machine died
   };
@@ -80,10 +84,17 @@ class World {
   void decide(Time now);
   void act(const Command& command, Time now);
   void start(const StartBatch& command, const Work& work, Time now);
-  void answered(RequestId request, RequestOutcome outcome, bool rejected, PicoDollars cost, Time now);
+  void answered(RequestId request, RequestOutcome outcome, std::optional<RejectReason> rejected, PicoDollars cost,
+                Time now);
+  // Tell the observer, if there is one (told.cpp).
+  void report(const Running& running, ActionEnd end, Time now) const;
+  void report(RequestId request, const Asked& asked, Ending ending, std::optional<RejectReason> reason,
+              PicoDollars cost) const;
+  [[nodiscard]] std::string_view stage_name(const StartBatch& command) const;
   void reload();
   void violate(std::string what);
   void remember(std::string what);
+  [[nodiscard]] profile::Latency believed(const StartBatch& command) const;
   [[nodiscard]] Duration execution(const StartBatch& command, std::uint64_t draw_stage) const;
   [[nodiscard]] Duration thinking(const Work& work) const;
 
