@@ -1,18 +1,21 @@
 // Archive: one walk over a value's fields that saves it, loads it or hashes it. Types that take part have
-// `void visit(Archive& archive) { archive(a_, b_); }`. Used for the scheduler's state, event logs and fingerprints.
+// `void visit(auto& archive) { archive(a_, b_); }`, enums a `last_of`. Used for the scheduler's state, event logs and
+// fingerprints. Loading survives any input: what makes no sense fails it, and memory is bounded by the bytes there are.
 #pragma once
 #include <array>
-#include <concepts>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/byte_stream.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/id.h"
@@ -21,17 +24,14 @@
 
 namespace sluice {
 
-class Archive {
+class Archive : public ByteStream {
  public:
+  // Values inside values, so that hostile input cannot exhaust the stack. More than any document can ask for.
+  static constexpr std::size_t kDepthMax = 256;
+
   [[nodiscard]] static Archive saving(std::string& out) { return Archive(&out, {}, nullptr); }
   [[nodiscard]] static Archive loading(std::string_view in) { return Archive(nullptr, in, nullptr); }
   [[nodiscard]] static Archive hashing(Hash& hash) { return Archive(nullptr, {}, &hash); }
-
-  [[nodiscard]] bool is_loading() const { return out_ == nullptr && hash_ == nullptr; }
-  // Loading: false once the input was too short or made no sense; values read after that are zero.
-  [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] bool at_end() const { return in_.empty(); }
-  void fail() { ok_ = false; }
 
   template <class... Values>
   void operator()(Values&... values) {
@@ -39,37 +39,35 @@ class Archive {
   }
 
  private:
-  Archive(std::string* out, std::string_view in, Hash* hash) : out_(out), in_(in), hash_(hash) {}
-
-  void raw(void* data, std::size_t size) {
-    if (out_ != nullptr) {
-      out_->append(static_cast<const char*>(data), size);
-    } else if (hash_ != nullptr) {
-      hash_->add(std::string_view(static_cast<const char*>(data), size));
-    } else if (!ok_ || in_.size() < size) {
-      ok_ = false;
-      std::memset(data, 0, size);
-    } else {
-      std::memcpy(data, in_.data(), size);
-      in_.remove_prefix(size);
-    }
-  }
-  // The length of a list; a hostile one cannot ask for more elements than there are bytes left.
-  std::size_t length(std::size_t size) {
-    auto count = static_cast<std::uint64_t>(size);
-    raw(&count, sizeof count);
-    if (!is_loading()) return size;
-    if (count > in_.size()) ok_ = false;
-    return ok_ ? static_cast<std::size_t>(count) : 0;
-  }
+  using ByteStream::ByteStream;
 
   template <class T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void value(T& v) { raw(&v, sizeof v); }
+  requires std::is_arithmetic_v<T>
+  void value(T& v) { raw(&v, sizeof v); }
+  void value(bool& flag) {
+    auto byte = static_cast<std::uint8_t>(flag);
+    raw(&byte, 1);
+    if (!is_loading()) return;
+    if (byte > 1) fail();
+    flag = byte == 1;
+  }
+  // An enum that is saved has `constexpr E last_of(E)` beside it (a friend, where it is nested).
+  template <class T>
+  requires std::is_enum_v<T>
+  void value(T& v) {
+    constexpr auto last = static_cast<std::uint8_t>(last_of(T{}));
+    static_assert(static_cast<T>(last) == last_of(T{}), "an enum is saved as one byte");
+    auto byte = static_cast<std::uint8_t>(v);
+    raw(&byte, 1);
+    if (!is_loading()) return;
+    if (byte > last) fail();
+    v = static_cast<T>(byte > last ? 0 : byte);
+  }
   template <class Tag, class Rep>
   void value(Id<Tag, Rep>& id) {
     Rep rep = id.value();
     raw(&rep, sizeof rep);
-    id = Id<Tag, Rep>(rep);
+    if (is_loading()) id = Id<Tag, Rep>(rep);
   }
   void value(Time& t) {
     count(t, t.count_ns(), [](std::int64_t n) { return Time::from_ns(n); });
@@ -96,8 +94,16 @@ class Archive {
   template <class T>
   void value(std::vector<T>& list) {
     const std::size_t size = length(list.size());
-    if (is_loading()) list.assign(size, T{});
-    for (T& item : list) value(item);
+    if (!is_loading()) {
+      for (T& item : list) value(item);
+      return;
+    }
+    list.clear();  // grows with what is there, not with what the length promises
+    while (list.size() < size && ok()) value(list.emplace_back());
+  }
+  template <std::size_t N>
+  void value(std::array<char, N>& text) {
+    raw(text.data(), N);
   }
   template <class T, std::size_t N>
   void value(std::array<T, N>& list) {
@@ -127,20 +133,63 @@ class Archive {
       return;
     }
     map.clear();
-    for (std::size_t i = 0; i < size && ok_; ++i) {
+    for (std::size_t i = 0; i < size && ok(); ++i) {
       std::pair<K, V> entry;
       value(entry);
       map.insert(std::move(entry));
     }
   }
+  void value(std::monostate&) {}
+  template <class... Ts>
+  void value(std::variant<Ts...>& v) {
+    static_assert(sizeof...(Ts) <= std::numeric_limits<std::uint8_t>::max());
+    auto index = static_cast<std::uint8_t>(v.index());
+    raw(&index, 1);
+    if (index >= sizeof...(Ts)) return fail();
+    if (is_loading()) emplace(v, index, std::index_sequence_for<Ts...>{});
+    std::visit([this](auto& held) { value(held); }, v);
+  }
+  template <class Variant, std::size_t... I>
+  static void emplace(Variant& v, std::size_t index, std::index_sequence<I...>) {
+    ((index == I ? static_cast<void>(v.template emplace<I>()) : void()), ...);
+  }
+  // By value: what was shared is loaded as a copy of its own.
+  template <class T>
+  void value(std::shared_ptr<const T>& shared) {
+    bool there = shared != nullptr;
+    value(there);
+    if (!there) {
+      if (is_loading()) shared = nullptr;
+    } else if (is_loading()) {
+      auto loaded = std::make_shared<T>();
+      value(*loaded);
+      shared = std::move(loaded);
+    } else {
+      value(const_cast<T&>(*shared));  // saving and hashing only read
+    }
+  }
   template <class T>
   requires requires(T& v, Archive& a) { v.visit(a); }
-  void value(T& v) { v.visit(*this); }
+  void value(T& v) {
+    if (depth_ == kDepthMax) return fail();
+    ++depth_;
+    v.visit(*this);
+    --depth_;
+  }
 
-  std::string* out_;
-  std::string_view in_;
-  Hash* hash_;
-  bool ok_ = true;
+  std::size_t depth_ = 0;
 };
+
+// Saving and hashing only read, though the walk they share with loading is written for values that change.
+template <class T>
+void save(const T& value, std::string& out) {
+  Archive archive = Archive::saving(out);
+  archive(const_cast<T&>(value));
+}
+template <class T>
+void add_to(Hash& hash, const T& value) {
+  Archive archive = Archive::hashing(hash);
+  archive(const_cast<T&>(value));
+}
 
 }  // namespace sluice

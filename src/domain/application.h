@@ -16,6 +16,7 @@ struct Objective {
   double percentile = 50;       // in (0, 100)
   std::optional<Dollars> cost;  // per request, if limited
   friend bool operator==(const Objective&, const Objective&) = default;
+  void visit(auto& archive) { archive(latency, percentile, cost); }
 };
 
 // An output of the application: a name and the stage's output behind it.
@@ -23,6 +24,7 @@ struct OutputBinding {
   std::string name;
   Reference from;
   friend bool operator==(const OutputBinding&, const OutputBinding&) = default;
+  void visit(auto& archive) { archive(name, from); }
 };
 
 struct Application {
@@ -35,6 +37,7 @@ struct Application {
   Prices prices;
   [[nodiscard]] const Function& function(FunctionId id) const { return functions[id.index()]; }
   friend bool operator==(const Application&, const Application&) = default;
+  void visit(auto& archive) { archive(name, tenant, objective, functions, workflow, outputs, prices); }
 };
 
 }  // namespace sluice

@@ -14,6 +14,9 @@ enum class SliceLayout {
   mig,    // the start slots of MIG: 1g 0-6, 2g 0/2/4, 3g 0/4, 4g 0, 7g whole
   buddy,  // a share of n slices starts at a multiple of n rounded up to a power of two
 };
+constexpr SliceLayout last_of(SliceLayout) {
+  return SliceLayout::buddy;
+}
 
 // `count` equal machines.
 struct NodeGroup {
@@ -26,6 +29,7 @@ struct NodeGroup {
   DeviceKind device = DeviceKind::gpu();
   SliceLayout layout = SliceLayout::any;
   friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
+  void visit(auto& archive) { archive(count, vcpu, memory, gpus, slices_per_gpu, gpu_memory, device, layout); }
 };
 
 struct Cluster {

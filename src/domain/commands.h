@@ -9,7 +9,7 @@
 #include "base/money.h"
 #include "base/time.h"
 #include "domain/configuration.h"
-#include "domain/events.h"
+#include "domain/event_parts.h"
 #include "domain/ids.h"
 
 namespace sluice {
@@ -18,18 +18,26 @@ struct Accept {
   RequestId request;
   Time promised_finish;
   PicoDollars cost;
+  void visit(auto& archive) { archive(request, promised_finish, cost); }
 };
 
 enum class RejectReason : std::uint8_t { slo_infeasible, queue_full, quota_exceeded, no_capacity, cost_exceeded };
+constexpr RejectReason last_of(RejectReason) {
+  return RejectReason::cost_exceeded;
+}
 // Both numbers go to the caller: what it would need and what there is (milliseconds, requests or pico-dollars).
 struct Reject {
   RequestId request;
   RejectReason reason = RejectReason::queue_full;
   double needed = 0, available = 0;
   std::optional<Duration> retry_after;
+  void visit(auto& archive) { archive(request, reason, needed, available, retry_after); }
 };
 
 enum class RequestOutcome : std::uint8_t { finished, failed, deadline_exceeded, cancelled };
+constexpr RequestOutcome last_of(RequestOutcome) {
+  return RequestOutcome::cancelled;
+}
 struct Reply {
   RequestId request;
   RequestOutcome outcome = RequestOutcome::finished;
@@ -37,10 +45,7 @@ struct Reply {
   std::string error;
   std::vector<ObjectId> outputs;
   PicoDollars cost;
-  template <class Archive>
-  void visit(Archive& archive) {
-    archive(request, outcome, stage, error, outputs, cost);
-  }
+  void visit(auto& archive) { archive(request, outcome, stage, error, outputs, cost); }
 };
 
 struct LoadInstance {
@@ -49,14 +54,19 @@ struct LoadInstance {
   ApplicationId application;
   FunctionId function;
   Level level = Level::device;
+  void visit(auto& archive) { archive(invoker, instance, application, function, level); }
 };
 struct EvictInstance {
   InvokerId invoker;
   InstanceId instance;
   Level level = Level::none;  // what is to be left
+  void visit(auto& archive) { archive(invoker, instance, level); }
 };
 
 enum class Passing : std::uint8_t { device, shm, direct, store };
+constexpr Passing last_of(Passing) {
+  return Passing::store;
+}
 struct BatchMember {
   InvocationId invocation;
   RequestId request;
@@ -66,6 +76,7 @@ struct BatchMember {
   InvokerId inputs_at;     // none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
+  void visit(auto& archive) { archive(invocation, request, stage, item, inputs_at, passing, bytes); }
 };
 struct StartBatch {
   BatchId id;
@@ -81,25 +92,33 @@ struct StartBatch {
   SlicePositions positions;
   Time earliest, latest;  // the window in which it may start
   Duration expected;
+  void visit(auto& archive) {
+    archive(id, attempt, invoker, instance, application, function, model_stage, members, configuration, positions,
+            earliest, latest, expected);
+  }
 };
 struct CancelBatch {
   InvokerId invoker;
   BatchId id;
   std::uint32_t attempt = 0;
+  void visit(auto& archive) { archive(invoker, id, attempt); }
 };
 struct SetShare {
   InvokerId invoker;
   InstanceId instance;
   double share = 0;
+  void visit(auto& archive) { archive(invoker, instance, share); }
 };
 struct MoveObject {
   ObjectId object;
   InvokerId from, to;
   Passing passing = Passing::direct;
+  void visit(auto& archive) { archive(object, from, to, passing); }
 };
 struct ReleaseObject {
   InvokerId invoker;
   ObjectId object;
+  void visit(auto& archive) { archive(invoker, object); }
 };
 
 using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, SetShare,
@@ -110,16 +129,19 @@ struct Work {
   std::uint32_t searches = 0;    // of a queue
   std::uint64_t expansions = 0;  // ESG_1Q and its kin
   std::uint64_t states = 0;      // Orion's search
+  void visit(auto& archive) { archive(searches, expansions, states); }
 };
 
 struct Command {
   CommandId id;
   Action action;
   Work work;  // of the decision that led to it
+  void visit(auto& archive) { archive(id, action, work); }
 };
 
 struct Commands {
   std::vector<Command> list;
+  void visit(auto& archive) { archive(list); }
 };
 
 }  // namespace sluice

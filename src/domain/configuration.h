@@ -30,12 +30,16 @@ class DeviceKind {
   }
   [[nodiscard]] constexpr bool is_cpu() const { return name() == "cpu"; }
   friend constexpr auto operator<=>(const DeviceKind&, const DeviceKind&) = default;
-  template <class Archive>
-  void visit(Archive& archive) {
+  void visit(auto& archive) {
     archive(name_);
+    if (!archive.is_loading() || *this == checked()) return;
+    *this = DeviceKind();
+    archive.fail();
   }
 
  private:
+  // The kind again if it is one that can be made, else another.
+  [[nodiscard]] constexpr DeviceKind checked() const { return fits(name()) ? DeviceKind(name()) : DeviceKind(); }
   std::array<char, kLengthMax> name_;
 };
 
@@ -46,10 +50,7 @@ struct Configuration {
   std::uint16_t slices = 0;
   DeviceKind device = DeviceKind::cpu();
   friend constexpr auto operator<=>(const Configuration&, const Configuration&) = default;
-  template <class Archive>
-  void visit(Archive& archive) {
-    archive(batch, vcpu, slices, device);
-  }
+  void visit(auto& archive) { archive(batch, vcpu, slices, device); }
 };
 
 // A configuration on the usual device: the CPU without slices, any GPU with.
@@ -72,6 +73,7 @@ struct ConfigurationFilter {
     return in(batch, c.batch) && in(vcpu, c.vcpu) && in(slices, c.slices) && in(device, c.device);
   }
   friend bool operator==(const ConfigurationFilter&, const ConfigurationFilter&) = default;
+  void visit(auto& archive) { archive(batch, vcpu, slices, device); }
 };
 
 }  // namespace sluice

@@ -12,77 +12,27 @@
 #include "base/time.h"
 #include "domain/application.h"
 #include "domain/cluster.h"
-#include "domain/configuration.h"
+#include "domain/event_parts.h"
 #include "domain/ids.h"
 
 namespace sluice {
-
-// How far an instance is loaded; raising the level is a cold start.
-enum class Level : std::uint8_t { none, process, host, device };
-
-enum class Outcome : std::uint8_t { succeeded, failed, timed_out };
-
-// Slices of one GPU of an invoker, a bit each; none on CPUs.
-struct SlicePositions {
-  std::uint16_t gpu = 0;
-  std::uint64_t slices = 0;
-  friend bool operator==(const SlicePositions&, const SlicePositions&) = default;
-  template <class Archive>
-  void visit(Archive& archive) {
-    archive(gpu, slices);
-  }
-};
-
-struct Object {
-  ObjectId id;
-  Bytes bytes;
-  friend bool operator==(const Object&, const Object&) = default;
-};
-
-struct InstanceStatus {
-  InstanceId id;
-  ApplicationId application;
-  FunctionId function;
-  Level level = Level::none;
-  friend bool operator==(const InstanceStatus&, const InstanceStatus&) = default;
-};
-
-// Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is
-// known, whoever knows it says so, with the request or with the result of an invocation.
-struct Verdict {
-  StageId stage;
-  bool holds = false;
-  friend bool operator==(const Verdict&, const Verdict&) = default;
-  template <class Archive>
-  void visit(Archive& archive) {
-    archive(stage, holds);
-  }
-};
-
-// How many items the foreach of a stage has, known likewise.
-struct FanOut {
-  StageId stage;
-  std::uint32_t items = 0;
-  friend bool operator==(const FanOut&, const FanOut&) = default;
-  template <class Archive>
-  void visit(Archive& archive) {
-    archive(stage, items);
-  }
-};
 
 // The application is shared because it is large and never changes once deployed.
 struct ApplicationDeployed {
   ApplicationId id;
   std::shared_ptr<const Application> application;
+  void visit(auto& archive) { archive(id, application); }
 };
 struct ApplicationRemoved {
   ApplicationId id;
+  void visit(auto& archive) { archive(id); }
 };
 
 struct RequestAnnounced {  // known ahead of its arrival
   ApplicationId application;
   Time expected;
   std::uint32_t count = 1;
+  void visit(auto& archive) { archive(application, expected, count); }
 };
 struct RequestArrived {
   RequestId id;
@@ -95,22 +45,24 @@ struct RequestArrived {
   std::uint8_t priority = 0;  // 0 = default, 1 = highest
   std::vector<Verdict> verdicts;
   std::vector<FanOut> fan_outs;
-  template <class Archive>
-  void visit(Archive& archive) {
+  void visit(auto& archive) {
     archive(id, application, tenant, deadline, cost_limit, size, bytes, priority, verdicts, fan_outs);
   }
 };
 struct RequestCancelled {
   RequestId id;
+  void visit(auto& archive) { archive(id); }
 };
 
 struct BatchStarted {
   BatchId id;
   std::uint32_t attempt = 0;
+  void visit(auto& archive) { archive(id, attempt); }
 };
 struct BatchExpired {  // its window was missed, nothing ran
   BatchId id;
   std::uint32_t attempt = 0;
+  void visit(auto& archive) { archive(id, attempt); }
 };
 struct InvocationResult {
   InvocationId id;
@@ -119,6 +71,7 @@ struct InvocationResult {
   std::vector<Verdict> verdicts;
   std::vector<FanOut> fan_outs;
   Bytes bytes;  // of its outputs
+  void visit(auto& archive) { archive(id, outcome, error, verdicts, fan_outs, bytes); }
 };
 struct BatchFinished {
   BatchId id;
@@ -127,11 +80,13 @@ struct BatchFinished {
   Duration measured;         // execution alone
   Duration held;             // transfer, loading and execution: what is billed
   double granted_share = 1;  // of the share asked for
+  void visit(auto& archive) { archive(id, attempt, results, measured, held, granted_share); }
 };
 struct BatchFailed {
   BatchId id;
   std::uint32_t attempt = 0;
   std::string error;
+  void visit(auto& archive) { archive(id, attempt, error); }
 };
 
 struct InstanceLoaded {
@@ -139,16 +94,19 @@ struct InstanceLoaded {
   InstanceId instance;
   Level level = Level::none;
   Duration measured;
+  void visit(auto& archive) { archive(invoker, instance, level, measured); }
 };
 struct LoadFailed {
   InvokerId invoker;
   InstanceId instance;
   std::string error;
+  void visit(auto& archive) { archive(invoker, instance, error); }
 };
 struct InstanceUnloaded {
   InvokerId invoker;
   InstanceId instance;
   Level level = Level::none;  // what is left
+  void visit(auto& archive) { archive(invoker, instance, level); }
 };
 
 struct InvokerJoined {
@@ -158,32 +116,39 @@ struct InvokerJoined {
   std::vector<InstanceStatus> instances;
   std::vector<BatchId> running;
   std::vector<Object> objects;
+  void visit(auto& archive) { archive(id, epoch, capacity, instances, running, objects); }
 };
 struct InvokerChanged {
   InvokerId id;
   NodeGroup capacity;
+  void visit(auto& archive) { archive(id, capacity); }
 };
 struct InvokerDraining {
   InvokerId id;
+  void visit(auto& archive) { archive(id); }
 };
 struct InvokerLost {
   InvokerId id;
   std::uint64_t epoch = 0;
+  void visit(auto& archive) { archive(id, epoch); }
 };
 
 struct ObjectLost {
   InvokerId invoker;
   ObjectId id;
+  void visit(auto& archive) { archive(invoker, id); }
 };
 struct ShareChanged {
   InvokerId invoker;
   InstanceId instance;
   double share = 0;
+  void visit(auto& archive) { archive(invoker, instance, share); }
 };
 struct ProfileChanged {  // from outside; what the scheduler learns itself is its own state
   ApplicationId application;
   FunctionId function;
   std::shared_ptr<const Profile> profile;
+  void visit(auto& archive) { archive(application, function, profile); }
 };
 
 using Event =

@@ -14,6 +14,9 @@
 namespace sluice {
 
 enum class Runtime { torch, kernel, python, process, emulated };
+constexpr Runtime last_of(Runtime) {
+  return Runtime::emulated;
+}
 enum class DataType {
   boolean,
   uint8,
@@ -30,6 +33,9 @@ enum class DataType {
   fp64,
   bytes
 };
+constexpr DataType last_of(DataType) {
+  return DataType::bytes;
+}
 
 // A named tensor; -1 is a dimension of any length.
 struct Port {
@@ -38,6 +44,7 @@ struct Port {
   std::vector<std::int64_t> shape;
   std::optional<Bytes> bytes;  // size of one, where the shape does not tell
   friend bool operator==(const Port&, const Port&) = default;
+  void visit(auto& archive) { archive(name, type, shape, bytes); }
 };
 
 struct Body {
@@ -45,6 +52,7 @@ struct Body {
   std::string model;                 // a file: TorchScript, kernel graph or Python source
   std::vector<std::string> command;  // runtime process: the program and its arguments
   friend bool operator==(const Body&, const Body&) = default;
+  void visit(auto& archive) { archive(runtime, model, command); }
 };
 
 struct Function {
@@ -56,6 +64,7 @@ struct Function {
   ColdStart cold_start;
   Profile profile;
   friend bool operator==(const Function&, const Function&) = default;
+  void visit(auto& archive) { archive(name, cpu, gpu, inputs, outputs, input_bytes, memory, cold_start, profile); }
 };
 
 // The version of a function is a hash of its content (all fields but the name).

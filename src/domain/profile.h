@@ -16,11 +16,13 @@ struct ProfileRow {
   double sd_ms = 0;
   std::optional<double> busy_mean_ms;  // with all other slices of the GPU busy
   friend bool operator==(const ProfileRow&, const ProfileRow&) = default;
+  void visit(auto& archive) { archive(configuration, size, mean_ms, sd_ms, busy_mean_ms); }
 };
 
 struct ProfileTable {
   std::vector<ProfileRow> rows;
   friend bool operator==(const ProfileTable&, const ProfileTable&) = default;
+  void visit(auto& archive) { archive(rows); }
 };
 
 // t(b,c,g) = exec · (floor + gpu · b^beta / g^gamma + cpu · b / min(c, 2b)^0.8); on the CPU (g = 0) the gpu term is
@@ -31,6 +33,7 @@ struct ProfileModel {
   std::vector<std::uint16_t> batch, vcpu, slices;  // candidates are the cross product
   double noise = 0;                                // standard deviation over mean
   friend bool operator==(const ProfileModel&, const ProfileModel&) = default;
+  void visit(auto& archive) { archive(exec, floor, cpu, gpu, beta, gamma, batch, vcpu, slices, noise); }
 };
 
 // Nothing: not known yet, `deploy` measures it.
@@ -41,6 +44,7 @@ struct ColdStart {
   Duration process, host, device;
   [[nodiscard]] Duration total() const { return process + host + device; }
   friend bool operator==(const ColdStart&, const ColdStart&) = default;
+  void visit(auto& archive) { archive(process, host, device); }
 };
 
 struct Prices {
@@ -51,6 +55,7 @@ struct Prices {
     return (c.vcpu * vcpu_hour + c.slices * vgpu_hour) / 3.6e6;
   }
   friend bool operator==(const Prices&, const Prices&) = default;
+  void visit(auto& archive) { archive(vcpu_hour, vgpu_hour); }
 };
 
 }  // namespace sluice

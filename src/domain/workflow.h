@@ -21,6 +21,7 @@ struct Workflow;
 // How many of its predecessors a stage waits for. A skipped predecessor counts as finished.
 struct Join {
   enum class Kind { all, any, at_least };
+  friend constexpr Kind last_of(Kind) { return Kind::at_least; }
   Kind kind = Kind::all;
   std::uint32_t count = 0;  // at_least: K, 1 ≤ K ≤ number of predecessors
   // Predecessors needed out of `predecessors`.
@@ -28,6 +29,7 @@ struct Join {
     return kind == Kind::all ? predecessors : kind == Kind::any ? std::min<std::size_t>(1, predecessors) : count;
   }
   friend bool operator==(const Join&, const Join&) = default;
+  void visit(auto& archive) { archive(kind, count); }
 };
 
 // One invocation per item of `over`, or one run of `body` per item; the next stage gets the outputs stacked in order.
@@ -36,6 +38,7 @@ struct Foreach {
   std::uint32_t limit = 0;     // items at a time, 0 = all
   std::vector<Workflow> body;  // none or one
   friend bool operator==(const Foreach&, const Foreach&);
+  void visit(auto& archive) { archive(over, limit, body); }
 };
 
 struct Retry {
@@ -45,6 +48,7 @@ struct Retry {
   std::optional<Duration> max_delay;
   std::vector<std::string> on;  // error names; empty: all
   friend bool operator==(const Retry&, const Retry&) = default;
+  void visit(auto& archive) { archive(attempts, interval, backoff, max_delay, on); }
 };
 
 // On error `error` ("all" catches every one) the request goes on at `handler`.
@@ -52,17 +56,20 @@ struct Catch {
   std::string error;
   StageId handler;
   friend bool operator==(const Catch&, const Catch&) = default;
+  void visit(auto& archive) { archive(error, handler); }
 };
 
 struct InputBinding {
   std::string input;
   Reference from;
   friend bool operator==(const InputBinding&, const InputBinding&) = default;
+  void visit(auto& archive) { archive(input, from); }
 };
 
 struct Failure {
   std::string error, cause;
   friend bool operator==(const Failure&, const Failure&) = default;
+  void visit(auto& archive) { archive(error, cause); }
 };
 
 // GPU fractions a stage asks for (KNIX): a guaranteed share, a limit it may grow to, and memory.
@@ -70,6 +77,7 @@ struct GpuShare {
   std::optional<double> share, limit;  // of one GPU, in (0, 1]
   std::optional<Bytes> memory;
   friend bool operator==(const GpuShare&, const GpuShare&) = default;
+  void visit(auto& archive) { archive(share, limit, memory); }
 };
 
 struct Stage {
@@ -78,6 +86,7 @@ struct Stage {
     pass,  // runs nothing and hands its inputs on (a fork, a join or a wait)
     fail,  // ends the request with `failure`
   };
+  friend constexpr Kind last_of(Kind) { return Kind::fail; }
   std::string name;
   Kind kind = Kind::run;
   FunctionId function;               // run only: position in Application::functions
@@ -94,6 +103,10 @@ struct Stage {
   GpuShare gpu;
   Failure failure;  // fail only
   friend bool operator==(const Stage&, const Stage&) = default;
+  void visit(auto& archive) {
+    archive(name, kind, function, after, inputs, when, foreach, join, retry, catches, wait, idempotent, configurations,
+            gpu, failure);
+  }
 };
 
 struct Workflow {
@@ -102,6 +115,7 @@ struct Workflow {
   [[nodiscard]] std::size_t size() const { return stages.size(); }
   [[nodiscard]] StageId find(std::string_view name) const;  // linear; none() if there is no such stage
   friend bool operator==(const Workflow&, const Workflow&) = default;
+  void visit(auto& archive) { archive(stages); }
 };
 
 // Written out: clang 14 crashes on a defaulted comparison of types that contain each other.

@@ -1,0 +1,62 @@
+// What events and commands are made of: levels, outcomes, slice positions, objects, verdicts. Plain data.
+#pragma once
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "domain/ids.h"
+
+namespace sluice {
+
+// How far an instance is loaded; raising the level is a cold start.
+enum class Level : std::uint8_t { none, process, host, device };
+constexpr Level last_of(Level) {
+  return Level::device;
+}
+
+enum class Outcome : std::uint8_t { succeeded, failed, timed_out };
+constexpr Outcome last_of(Outcome) {
+  return Outcome::timed_out;
+}
+
+// Slices of one GPU of an invoker, a bit each; none on CPUs.
+struct SlicePositions {
+  std::uint16_t gpu = 0;
+  std::uint64_t slices = 0;
+  friend bool operator==(const SlicePositions&, const SlicePositions&) = default;
+  void visit(auto& archive) { archive(gpu, slices); }
+};
+
+struct Object {
+  ObjectId id;
+  Bytes bytes;
+  friend bool operator==(const Object&, const Object&) = default;
+  void visit(auto& archive) { archive(id, bytes); }
+};
+
+struct InstanceStatus {
+  InstanceId id;
+  ApplicationId application;
+  FunctionId function;
+  Level level = Level::none;
+  friend bool operator==(const InstanceStatus&, const InstanceStatus&) = default;
+  void visit(auto& archive) { archive(id, application, function, level); }
+};
+
+// Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is
+// known, whoever knows it says so, with the request or with the result of an invocation.
+struct Verdict {
+  StageId stage;
+  bool holds = false;
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+  void visit(auto& archive) { archive(stage, holds); }
+};
+
+// How many items the foreach of a stage has, known likewise.
+struct FanOut {
+  StageId stage;
+  std::uint32_t items = 0;
+  friend bool operator==(const FanOut&, const FanOut&) = default;
+  void visit(auto& archive) { archive(stage, items); }
+};
+
+}  // namespace sluice
