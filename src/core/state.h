@@ -16,7 +16,9 @@ namespace sluice::core {
 // One stage of one run.
 struct StageRun {
   enum class State : std::uint8_t { blocked, waiting, queued, running, done, skipped, failed };
+  friend constexpr State last_of(State) { return State::failed; }
   enum class Verdict : std::uint8_t { unknown, holds, fails };
+  friend constexpr Verdict last_of(Verdict) { return Verdict::fails; }
   State state = State::blocked;
   Verdict verdict = Verdict::unknown;  // of its condition
   bool items_known = false;
