@@ -1,47 +1,40 @@
 #include "core/books.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
 #include "domain/limits.h"
+#include "policy/slice_positions.h"
+#include "policy/timeline.h"
 
 namespace sluice::core {
 namespace {
 
-std::uint64_t low_bits(std::uint32_t count) {
+std::uint64_t all_slices(std::uint32_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-// Where a share of `slices` may start on MIG: 1g anywhere, 2g at 0, 2, 4, 3g at 0 and 4, 4g and 7g at 0.
-bool mig_start(std::uint32_t slices, std::uint32_t at) {
-  if (slices == 1) return true;
-  if (slices == 2) return at % 2 == 0 && at <= 4;
-  if (slices == 3) return at == 0 || at == 4;
-  return at == 0;
+auto find_booking(policy::Invoker& invoker, std::uint64_t owner, bool reserved) {
+  const auto it = std::find_if(invoker.bookings.begin(), invoker.bookings.end(), [&](const policy::Booking& b) {
+    return b.owner == owner && b.reserved == reserved;
+  });
+  CHECK(it != invoker.bookings.end());
+  return it;
+}
+
+// The order of bookings means nothing, so the last one may fill the gap.
+void erase_booking(policy::Invoker& invoker, std::vector<policy::Booking>::iterator it) {
+  *it = invoker.bookings.back();
+  invoker.bookings.pop_back();
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> free_positions(const policy::Gpu& gpu, std::uint32_t slices, SliceLayout layout) {
-  if (gpu.free_count() < slices) return std::nullopt;
-  if (layout == SliceLayout::any) {  // interchangeable: the lowest free ones
-    std::uint64_t free = gpu.free, taken = 0;
-    for (std::uint32_t i = 0; i < slices; ++i) {
-      taken |= free & (~free + 1);
-      free &= free - 1;
-    }
-    return taken;
-  }
-  const std::uint32_t width = layout == SliceLayout::buddy ? std::bit_ceil(slices) : 1;
-  for (std::uint32_t at = 0; at + slices <= gpu.slices; at += width) {
-    const std::uint64_t mask = low_bits(slices) << at;
-    if ((gpu.free & mask) == mask && (layout != SliceLayout::mig || mig_start(slices, at))) return mask;
-  }
-  return std::nullopt;
+void Books::index(const policy::Invoker& invoker) {
+  by_free_.set(invoker.id.value(), invoker.usable ? invoker.slices_free() : policy::FreeIndex::kAbsent);
 }
 
-void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity) {
+void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, bool warm) {
   if (id.index() >= invokers_.size()) {
     const std::size_t first = invokers_.size();
     invokers_.resize(id.index() + 1);
@@ -51,71 +44,172 @@ void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity) {
   policy::Invoker& invoker = invokers_[id.index()];
   invoker = {.id = id,
              .usable = true,
+             .warm = warm,
              .vcpu = capacity.vcpu,
              .vcpu_free = capacity.vcpu,
+             .memory = capacity.memory,
+             .memory_free = capacity.memory,
              .layout = capacity.layout,
              .device = capacity.device};
-  for (std::uint32_t i = 0; i < capacity.gpus; ++i)
-    invoker.gpus.push_back({capacity.slices_per_gpu, low_bits(capacity.slices_per_gpu)});
+  for (std::uint32_t i = 0; i < capacity.gpus; ++i) {
+    invoker.gpus.push_back({.slices = capacity.slices_per_gpu,
+                            .free = all_slices(capacity.slices_per_gpu),
+                            .memory = capacity.gpu_memory,
+                            .memory_free = capacity.gpu_memory});
+  }
   epochs_[id.index()] = epoch;
+  cold_ += warm ? 0 : 1;
+  index(invoker);
+}
+
+// Slices keep their number while an invoker lives: a GPU that changes is a machine that joins again.
+void Books::change(InvokerId id, const NodeGroup& capacity) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  std::uint32_t taken = 0;
+  for (const policy::Booking& booking : invoker.bookings) taken += booking.reserved ? 0 : booking.configuration.vcpu;
+  invoker.vcpu = std::max<std::uint32_t>(capacity.vcpu, 1);
+  invoker.vcpu_free = invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+  const Bytes held = invoker.memory - invoker.memory_free;
+  invoker.memory = capacity.memory;
+  invoker.memory_free = capacity.memory - held;  // may be owed: below zero nothing is loaded
+  invoker.usable = true;
+  index(invoker);
 }
 
 void Books::drain(InvokerId id) {
   invokers_[id.index()].usable = false;
+  index(invokers_[id.index()]);
 }
 
 void Books::lose(InvokerId id) {
   policy::Invoker& invoker = invokers_[id.index()];
-  invoker.usable = false;
-  invoker.vcpu = invoker.vcpu_free = 0;
-  invoker.gpus.clear();
-  invoker.running = 0;
+  cold_ -= invoker.warm ? 0 : 1;
+  invoker = {.id = id, .layout = invoker.layout, .device = invoker.device};
+  index(invoker);
 }
 
-std::optional<SlicePositions> Books::take(InvokerId id, const Configuration& c) {
+void Books::hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, const SlicePositions& positions) {
+  invoker.vcpu_free -= claim.configuration.vcpu;
+  ++invoker.running;
+  if (positions.slices != 0) invoker.gpus[positions.gpu].free &= ~positions.slices;
+  invoker.bookings.push_back({.owner = batch.value(),
+                              .from = claim.from,
+                              .to = claim.to,
+                              .configuration = claim.configuration,
+                              .positions = positions});
+  index(invoker);
+}
+
+std::optional<SlicePositions> Books::take(InvokerId id, BatchId batch, const Claim& claim) {
   policy::Invoker& invoker = invokers_[id.index()];
+  const Configuration& c = claim.configuration;
   if (!invoker.usable || invoker.vcpu_free < c.vcpu) return std::nullopt;
+  if (c.slices == 0 && !invoker.warm && invoker.room.of(claim.function) == 0) return std::nullopt;
+  const policy::Span span{claim.from, claim.to};
+  if (invoker.reserved > 0 && policy::vcpus_taken(invoker, span) + c.vcpu > invoker.vcpu) return std::nullopt;
   SlicePositions positions;
   if (c.slices > 0) {
     // The fullest GPU that can hold it, so that large shares stay possible elsewhere.
     std::optional<std::uint64_t> found;
     std::uint32_t least = ~std::uint32_t{0};
     for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
-      const std::uint32_t free = invoker.gpus[g].free_count();
-      if (free >= least) continue;
-      if (const auto mask = free_positions(invoker.gpus[g], c.slices, invoker.layout)) {
+      policy::Gpu& gpu = invoker.gpus[g];
+      if (gpu.free_count() >= least || (!invoker.warm && gpu.room.of(claim.function) == 0)) continue;
+      std::uint64_t free = gpu.free;
+      if (invoker.reserved > 0) free &= ~policy::slices_taken(invoker, static_cast<std::uint16_t>(g), span);
+      if (const auto mask = policy::free_positions({gpu.slices, free}, c.slices, invoker.layout)) {
         found = mask;
-        least = free;
+        least = gpu.free_count();
         positions.gpu = static_cast<std::uint16_t>(g);
       }
     }
     if (!found) return std::nullopt;
     positions.slices = *found;
-    invoker.gpus[positions.gpu].free &= ~*found;
   }
-  invoker.vcpu_free -= c.vcpu;
-  ++invoker.running;
+  hold(invoker, batch, claim, positions);
   return positions;
 }
 
-void Books::give_back(InvokerId id, const Configuration& c, const SlicePositions& positions) {
+std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
+                                                   const Claim& claim) {
   policy::Invoker& invoker = invokers_[id.index()];
-  CHECK(invoker.running > 0 && invoker.vcpu_free + c.vcpu <= invoker.vcpu);
-  invoker.vcpu_free += c.vcpu;
+  const auto it = find_booking(invoker, reservation.value(), true);
+  const SlicePositions positions = it->positions;
+  if (!invoker.usable || invoker.vcpu_free < claim.configuration.vcpu) return std::nullopt;
+  if (positions.slices != 0) {
+    const policy::Gpu& gpu = invoker.gpus[positions.gpu];
+    if ((gpu.free & positions.slices) != positions.slices) return std::nullopt;
+    if (!invoker.warm && gpu.room.of(claim.function) == 0) return std::nullopt;
+  } else if (!invoker.warm && invoker.room.of(claim.function) == 0) {
+    return std::nullopt;
+  }
+  erase_booking(invoker, it);
+  --invoker.reserved;
+  hold(invoker, batch, claim, positions);
+  return positions;
+}
+
+void Books::give_back(InvokerId id, BatchId batch) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  const auto it = find_booking(invoker, batch.value(), false);
+  const policy::Booking booking = *it;
+  erase_booking(invoker, it);
+  CHECK(invoker.running > 0);
   --invoker.running;
-  if (positions.slices == 0) return;
-  policy::Gpu& gpu = invoker.gpus[positions.gpu];
-  CHECK((gpu.free & positions.slices) == 0);
-  gpu.free |= positions.slices;
+  std::uint32_t taken = 0;
+  for (const policy::Booking& b : invoker.bookings) taken += b.reserved ? 0 : b.configuration.vcpu;
+  invoker.vcpu_free = invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+  if (booking.positions.slices != 0) {
+    policy::Gpu& gpu = invoker.gpus[booking.positions.gpu];
+    CHECK((gpu.free & booking.positions.slices) == 0);
+    gpu.free |= booking.positions.slices;
+  }
+  index(invoker);
+}
+
+void Books::reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  const policy::Span span{reserved.from, reserved.to};
+  CHECK(policy::vcpus_taken(invoker, span) + reserved.configuration.vcpu <= invoker.vcpu);
+  CHECK((policy::slices_taken(invoker, reserved.positions.gpu, span) & reserved.positions.slices) == 0);
+  invoker.bookings.push_back({.owner = reservation.value(),
+                              .reserved = true,
+                              .from = reserved.from,
+                              .to = reserved.to,
+                              .configuration = reserved.configuration,
+                              .positions = reserved.positions});
+  ++invoker.reserved;
+}
+
+void Books::unreserve(InvokerId id, ReservationId reservation) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  erase_booking(invoker, find_booking(invoker, reservation.value(), true));
+  --invoker.reserved;
+}
+
+bool Books::take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  Bytes& free = gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free;
+  if (free < bytes) return false;
+  free = free - bytes;
+  return true;
+}
+
+void Books::give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  (gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free) += bytes;
+}
+
+policy::Room& Books::room(InvokerId id, std::optional<std::uint16_t> gpu) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  return gpu ? invoker.gpus[*gpu].room : invoker.room;
 }
 
 void Books::visit(Archive& archive) {
-  std::size_t count = invokers_.size();
-  archive(count);
-  if (archive.is_loading()) invokers_.assign(std::min<std::size_t>(count, limits::invokers_max), {});
-  for (policy::Invoker& i : invokers_)
-    archive(i.id, i.usable, i.vcpu, i.vcpu_free, i.gpus, i.layout, i.device, i.running);
-  archive(epochs_);
+  archive(invokers_, epochs_, cold_);
+  if (!archive.is_loading()) return;
+  by_free_ = {};
+  for (const policy::Invoker& invoker : invokers_) index(invoker);
 }
 
 }  // namespace sluice::core

@@ -1,5 +1,5 @@
-// Books: which vCPUs and slices of which invoker are taken. The one place that gives and takes them; a booking that
-// does not fit is a bug of the caller.
+// Books: which vCPUs, slices and bytes of which invoker are taken, now and in the promised future. The one place that
+// gives and takes them; a booking that does not fit is a bug of the caller.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,33 +8,59 @@
 
 #include "domain/commands.h"
 #include "domain/events.h"
-#include "policy/view.h"
+#include "policy/policy.h"
 
 namespace sluice::core {
 
+// What a batch takes, and for how long.
+struct Claim {
+  Configuration configuration;
+  policy::SharedFunctionId function;
+  Time from, to;
+};
+
 class Books {
  public:
-  void join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity);
+  void join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, bool warm);
+  // More or less of it than before; what runs goes on, and what is taken beyond the new capacity is owed.
+  void change(InvokerId id, const NodeGroup& capacity);
   void drain(InvokerId id);
   void lose(InvokerId id);
   [[nodiscard]] std::span<const policy::Invoker> invokers() const { return invokers_; }
+  [[nodiscard]] const policy::FreeIndex& by_free() const { return by_free_; }
   [[nodiscard]] std::uint64_t epoch(InvokerId id) const { return epochs_[id.index()]; }
   [[nodiscard]] bool knows(InvokerId id) const { return id.valid() && id.index() < invokers_.size(); }
+  // Those where functions must be loaded before they run.
+  [[nodiscard]] std::uint32_t cold_invokers() const { return cold_; }
+  [[nodiscard]] bool alive(InvokerId id) const { return knows(id) && invokers_[id.index()].vcpu > 0; }
 
-  // Takes what the configuration needs; nothing if it does not fit.
-  [[nodiscard]] std::optional<SlicePositions> take(InvokerId id, const Configuration& configuration);
-  void give_back(InvokerId id, const Configuration& configuration, const SlicePositions& positions);
+  // Takes what the batch needs from now on; nothing if it does not fit, also not beside what is promised to others.
+  [[nodiscard]] std::optional<SlicePositions> take(InvokerId id, BatchId batch, const Claim& claim);
+  // Turns a promise into a running batch; nothing if something that should have ended still runs there.
+  [[nodiscard]] std::optional<SlicePositions> take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
+                                                            const Claim& claim);
+  void give_back(InvokerId id, BatchId batch);
+
+  // REQUIRES: the reservation was found free with first_gap(), and nothing was booked since.
+  void reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved);
+  void unreserve(InvokerId id, ReservationId reservation);
+
+  // Memory of instances: on the host, or on a GPU.
+  [[nodiscard]] bool take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
+  void give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
+  // The room of an instance: batches it could start.
+  [[nodiscard]] policy::Room& room(InvokerId id, std::optional<std::uint16_t> gpu);
 
   void visit(Archive& archive);
 
  private:
+  void index(const policy::Invoker& invoker);
+  void hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, const SlicePositions& positions);
+
   std::vector<policy::Invoker> invokers_;  // InvokerId is the position
   std::vector<std::uint64_t> epochs_;
+  std::uint32_t cold_ = 0;
+  policy::FreeIndex by_free_;  // derived
 };
-
-// The positions for `slices` of a GPU: the lowest free ones, where the layout lets them start; nothing if there are
-// none.
-[[nodiscard]] std::optional<std::uint64_t> free_positions(const policy::Gpu& gpu, std::uint32_t slices,
-                                                          SliceLayout layout);
 
 }  // namespace sluice::core

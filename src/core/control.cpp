@@ -57,6 +57,7 @@ class ControlBuilder {
     policy::Queue queue{.id = id,
                         .application = id_,
                         .function = stage.function,
+                        .shared = out_.shared[stage.function.index()],
                         .planner = planner_,
                         .entry = prefix.empty() && stage.after.empty()};
     const std::size_t model_stage = planner_->model().find(prefix + stage.name);
@@ -67,6 +68,7 @@ class ControlBuilder {
       auto alone = plan::make_stage_model(*out_.application, *profiles, stage);
       CHECK(alone.ok());
       queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
+      queue.handler = &stage;
     }
     queues_.push_back(std::move(queue));
     return id;
@@ -87,8 +89,9 @@ class ControlBuilder {
 }  // namespace
 
 Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
-                     std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::Queue>& queues) {
-  Control out{.application = std::move(application)};
+                     std::shared_ptr<const plan::FrontierPlanner> planner,
+                     std::vector<policy::SharedFunctionId> shared, std::vector<policy::Queue>& queues) {
+  Control out{.application = std::move(application), .shared = std::move(shared)};
   (void)ControlBuilder(id, std::move(planner), queues, out).add(out.application->workflow, "");
   return out;
 }

@@ -30,13 +30,14 @@ struct ControlWorkflow {
 
 struct Control {
   std::shared_ptr<const Application> application;
-  std::vector<ControlWorkflow> workflows;  // the first is the application's
+  std::vector<ControlWorkflow> workflows;        // the first is the application's
+  std::vector<policy::SharedFunctionId> shared;  // FunctionId is the position
 };
 
-// The queues of its stages are appended to `queues`; stages of the model are found by name. REQUIRES: the planner is of
-// this application, whose functions all have profiles.
+// The queues of its stages are appended to `queues`; stages of the model are found by name; `shared` by FunctionId.
+// REQUIRES: the planner is of this application, whose functions all have profiles.
 [[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
                                    std::shared_ptr<const plan::FrontierPlanner> planner,
-                                   std::vector<policy::Queue>& queues);
+                                   std::vector<policy::SharedFunctionId> shared, std::vector<policy::Queue>& queues);
 
 }  // namespace sluice::core

@@ -5,42 +5,128 @@
 #include "core/scheduler.h"
 
 namespace sluice::core {
+namespace {
+
+// What the batches and instances of one invoker add up to.
+struct Sums {
+  std::uint32_t vcpu = 0, running = 0, promised = 0;
+  std::vector<std::uint64_t> slices;  // by GPU
+  std::vector<std::vector<std::uint32_t>> gpu_room;
+  std::vector<std::uint32_t> host_room;
+  std::vector<Bytes> gpu_memory;
+  Bytes host_memory;
+};
+
+}  // namespace
 
 std::string Scheduler::broken_invariant() const {
-  std::vector<std::uint32_t> vcpu(books_.invokers().size()), running(books_.invokers().size());
-  std::vector<std::vector<std::uint64_t>> slices(books_.invokers().size());
-  for (std::size_t i = 0; i < slices.size(); ++i) slices[i].resize(books_.invokers()[i].gpus.size());
+  if (std::string broken = broken_books(); !broken.empty()) return broken;
+  if (std::string broken = broken_queues(); !broken.empty()) return broken;
+  const std::uint64_t ended = counters_.finished + counters_.failed + counters_.cancelled;
+  if (counters_.accepted != ended + request_slots_.size()) {
+    return str(counters_.accepted, " accepted, ", ended, " ended, ", request_slots_.size(), " in the system");
+  }
+  return "";
+}
+
+std::string Scheduler::broken_books() const {
+  std::vector<Sums> sums(books_.invokers().size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const std::size_t gpus = books_.invokers()[i].gpus.size();
+    sums[i].slices.resize(gpus);
+    sums[i].gpu_memory.resize(gpus);
+    sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(functions_.size()));
+    sums[i].host_room.resize(functions_.size());
+  }
   std::size_t used = 0;
   for (const Batch& batch : batches_) {
     if (!batch.used) continue;
     ++used;
-    const std::size_t at = batch.invoker.index();
-    vcpu[at] += batch.configuration.vcpu;
-    ++running[at];
-    if (batch.members.empty() || batch.members.size() > batch.configuration.batch)
+    Sums& at = sums[batch.invoker.index()];
+    at.vcpu += batch.configuration.vcpu;
+    ++at.running;
+    if (batch.members.empty() || batch.members.size() > batch.configuration.batch) {
       return str("batch ", batch.id.value(), " has ", batch.members.size(), " members for a batch of ",
                  batch.configuration.batch);
+    }
+    for (const policy::Waiting& member : batch.members) {
+      if (!alive(member.run, member.generation)) continue;
+      const policy::QueueId queue = control_stage(member.run, member.stage).queue;
+      if (queues_[queue.index()].shared != queues_[batch.queue.index()].shared) {
+        return str("batch ", batch.id.value(), " mixes functions");
+      }
+    }
     if (batch.positions.slices == 0) continue;
-    if (batch.positions.gpu >= slices[at].size())
+    if (batch.positions.gpu >= at.slices.size()) {
       return str("batch ", batch.id.value(), " is on a GPU that is not there");
-    if ((slices[at][batch.positions.gpu] & batch.positions.slices) != 0)
-      return str("a slice of invoker ", at, " is booked twice");
-    slices[at][batch.positions.gpu] |= batch.positions.slices;
+    }
+    if ((at.slices[batch.positions.gpu] & batch.positions.slices) != 0) {
+      return str("a slice of invoker ", batch.invoker.value(), " is booked twice");
+    }
+    at.slices[batch.positions.gpu] |= batch.positions.slices;
   }
   if (used != batch_slots_.size()) return "batches and their index differ";
-  for (std::size_t i = 0; i < vcpu.size(); ++i) {
+  for (const Request& request : requests_) {
+    if (!request.used) continue;
+    for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;
+  }
+  for (const policy::Instance& instance : instances_.all()) {
+    if (!instance.used) continue;
+    Sums& at = sums[instance.invoker.index()];
+    const Bytes memory = functions_[instance.function.index()].memory;
+    std::uint32_t batches = 0;
+    for (const Batch& batch : batches_) batches += batch.used && batch.instance == instance.id ? 1 : 0;
+    if (batches != instance.running) {
+      return str("instance ", instance.id.value(), ": ", batches, " batches run, it counts ", instance.running);
+    }
+    const bool moves = instance.wanted != instance.level;
+    for (const Level level : {instance.level, instance.wanted}) {
+      if (memory_place(level) == MemoryPlace::device) at.gpu_memory[instance.gpu] += memory;
+      if (memory_place(level) == MemoryPlace::host) at.host_memory += memory;
+      if (!moves) break;
+    }
+    if (moves) continue;
+    const std::uint32_t room = instance.batches - instance.running;
+    if (instance.level == Level::device) at.gpu_room[instance.gpu][instance.function.index()] += room;
+    if (instance.level == Level::host) at.host_room[instance.function.index()] += room;
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
     const policy::Invoker& invoker = books_.invokers()[i];
-    if (vcpu[i] + invoker.vcpu_free != invoker.vcpu)
-      return str("invoker ", i, ": ", vcpu[i], " vCPUs run and ", invoker.vcpu_free, " are free of ", invoker.vcpu);
-    if (running[i] != invoker.running)
-      return str("invoker ", i, ": ", running[i], " batches run, the books say ", invoker.running);
+    const Sums& at = sums[i];
+    const std::uint32_t free = invoker.vcpu > at.vcpu ? invoker.vcpu - at.vcpu : 0;
+    if (free != invoker.vcpu_free) {
+      return str("invoker ", i, ": ", at.vcpu, " vCPUs run and ", invoker.vcpu_free, " are free of ", invoker.vcpu);
+    }
+    if (at.running != invoker.running) {
+      return str("invoker ", i, ": ", at.running, " batches run, the books say ", invoker.running);
+    }
+    if (at.promised != invoker.reserved || at.promised + at.running != invoker.bookings.size()) {
+      return str("invoker ", i, ": ", at.promised, " promises, the books say ", invoker.reserved);
+    }
+    if (invoker.memory - invoker.memory_free != at.host_memory) return str("invoker ", i, ": host memory does not add up");
+    for (std::size_t f = 0; f < functions_.size(); ++f) {
+      const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
+      if (invoker.room.of(function) != at.host_room[f]) return str("invoker ", i, ": room on the host does not add up");
+    }
     for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
-      const std::uint64_t all =
-          invoker.gpus[g].slices >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << invoker.gpus[g].slices) - 1;
-      if ((invoker.gpus[g].free ^ slices[i][g]) != all)
+      const policy::Gpu& gpu = invoker.gpus[g];
+      const std::uint64_t all = gpu.slices >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << gpu.slices) - 1;
+      if ((gpu.free ^ at.slices[g]) != all) {
         return str("invoker ", i, " GPU ", g, ": free and running slices do not add up");
+      }
+      if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free < Bytes{}) {
+        return str("invoker ", i, " GPU ", g, ": memory does not add up");
+      }
+      for (std::size_t f = 0; f < functions_.size(); ++f) {
+        const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
+        if (gpu.room.of(function) != at.gpu_room[g][f]) return str("invoker ", i, " GPU ", g, ": room does not add up");
+      }
     }
   }
+  return "";
+}
+
+std::string Scheduler::broken_queues() const {
   std::vector<std::uint32_t> waits(requests_.size());
   for (std::size_t q = 0; q < queues_.size(); ++q) {
     for (std::size_t i = 0; i < queues_[q].waiting.size(); ++i) {
@@ -49,17 +135,15 @@ std::string Scheduler::broken_invariant() const {
       ++waits[runs_[waiting.run].request];
     }
     const bool busy = std::binary_search(busy_queues_.begin(), busy_queues_.end(), static_cast<std::uint32_t>(q));
-    if (busy != !queues_[q].waiting.empty())
+    if (busy != !queues_[q].waiting.empty()) {
       return str("queue ", q, " is ", busy ? "empty but marked busy" : "not empty but marked idle");
+    }
   }
   for (Slot r = 0; r < requests_.size(); ++r) {
-    if (requests_[r].used && requests_[r].waiting != waits[r])
-      return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ",
-                 requests_[r].waiting);
+    if (requests_[r].used && requests_[r].waiting != waits[r]) {
+      return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ", requests_[r].waiting);
+    }
   }
-  const std::uint64_t ended = counters_.finished + counters_.failed + counters_.cancelled;
-  if (counters_.accepted != ended + request_slots_.size())
-    return str(counters_.accepted, " accepted, ", ended, " ended, ", request_slots_.size(), " in the system");
   return "";
 }
 

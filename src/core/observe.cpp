@@ -6,8 +6,8 @@
 
 namespace sluice::core {
 
-Scheduler::Scheduler(policy::Policies policies, const Limits& limits)
-    : policies_(std::move(policies)), limits_(limits) {}
+Scheduler::Scheduler(policy::Policies policies, const Limits& limits, const Transfer& transfer)
+    : policies_(std::move(policies)), limits_(limits), transfer_(transfer) {}
 
 void Scheduler::observe(const Event& event, Time now) {
   CHECK(now >= now_);
@@ -16,20 +16,15 @@ void Scheduler::observe(const Event& event, Time now) {
   settle();
 }
 
-void Scheduler::on(const ApplicationDeployed& event) {
-  CHECK_MSG(event.id.index() == models_.size(), "applications are deployed in the order of their ids");
-  auto profiles = plan::make_profiles(*event.application);
-  CHECK_MSG(profiles.ok(), profiles.error().message);  // the driver deploys only what can be planned
-  auto model = plan::make_model(*event.application, *profiles);
-  CHECK_MSG(model.ok(), model.error().message);
-  auto planner = std::make_shared<plan::FrontierPlanner>(std::move(model).value());
-  controls_.push_back(make_control(event.id, event.application, planner, queues_));
-  models_.push_back({event.id, event.application, std::move(planner)});
-}
-
 void Scheduler::on(const RequestArrived& event) {
   if (request_slots_.contains(event.id)) return;  // delivered twice
   arrivals_.push_back(event);
+}
+
+void Scheduler::on(const RequestAnnounced& event) {
+  if (event.application.index() >= models_.size()) return;
+  policies_.prewarm->announced(view(), event);
+  changed_ = true;
 }
 
 void Scheduler::on(const RequestCancelled& event) {
@@ -43,7 +38,25 @@ void Scheduler::on(const RequestCancelled& event) {
     return;
   }
   const auto it = request_slots_.find(event.id);
-  if (it != request_slots_.end()) end_request(it->second, RequestOutcome::cancelled, StageId::none(), "");
+  if (it == request_slots_.end()) return;
+  end_request(it->second, RequestOutcome::cancelled, StageId::none(), "");
+  cancel_batches_of(event.id);
+}
+
+// Stops what runs for nobody else. Its books stay until the invoker says that it has stopped.
+void Scheduler::cancel_batches_of(RequestId request) {
+  std::vector<CancelBatch> stopped;
+  for (Slot slot = 0; slot < batches_.size(); ++slot) {
+    Batch& batch = batches_[slot];
+    if (!batch.used) continue;
+    const auto theirs = [&](const policy::Waiting& m) { return m.request == request; };
+    if (batch.cancelled || std::none_of(batch.members.begin(), batch.members.end(), theirs)) continue;
+    if (std::any_of(batch.members.begin(), batch.members.end(), [&](const policy::Waiting& m) { return expected(m); })) continue;
+    batch.cancelled = true;
+    stopped.push_back({.invoker = batch.invoker, .id = batch.id});
+  }
+  std::sort(stopped.begin(), stopped.end(), [](const CancelBatch& a, const CancelBatch& b) { return a.id < b.id; });
+  cancels_.insert(cancels_.end(), stopped.begin(), stopped.end());
 }
 
 Slot Scheduler::find_batch(BatchId id) const {
@@ -53,10 +66,25 @@ Slot Scheduler::find_batch(BatchId id) const {
 
 void Scheduler::free_batch(Slot slot, bool machine_alive) {
   Batch& batch = batches_[slot];
-  if (machine_alive) books_.give_back(batch.invoker, batch.configuration, batch.positions);
+  if (machine_alive) {
+    books_.give_back(batch.invoker, batch.id);
+    if (batch.instance.valid()) leave_instance(batch.instance);
+  }
   batch_slots_.erase(batch.id);
   batches_.give_back(slot);
   changed_ = true;
+}
+
+void Scheduler::leave_instance(InstanceId id) {
+  policy::Instance* instance = instances_.find(id);
+  if (instance == nullptr) return;
+  CHECK(instance->running > 0);
+  --instance->running;
+  instance->idle_since = now_;
+  if (instance->level == Level::none && instance->running == 0) return instances_.remove(id);
+  if (instance->wanted != instance->level) return;
+  const bool on_gpu = instance->level == Level::device;
+  books_.room(instance->invoker, on_gpu ? std::optional(instance->gpu) : std::nullopt).add(instance->function, 1);
 }
 
 // Integer division leaves a remainder of less than a pico-dollar a member; the oldest pays it, so that sums agree.
@@ -91,7 +119,10 @@ void Scheduler::on(const BatchFinished& event) {
     } else {
       StageRun& at = runs_[member.run].stages[member.stage];
       at.outputs_at = invoker;
+      at.lost = false;
       at.bytes += result->bytes;
+      auto& left_at = requests_[runs_[member.run].request].left_at;
+      if (std::find(left_at.begin(), left_at.end(), invoker) == left_at.end()) left_at.push_back(invoker);
       note(member.run, result->verdicts, result->fan_outs);
       item_done(member.run, member.stage);
     }
@@ -101,8 +132,8 @@ void Scheduler::on(const BatchFinished& event) {
 
 void Scheduler::fail_members(Slot slot, const std::string& error) {
   const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
-  free_batch(slot, books_.epoch(batches_[slot].invoker) == batches_[slot].epoch &&
-                       books_.invokers()[batches_[slot].invoker.index()].vcpu > 0);
+  const Batch& batch = batches_[slot];
+  free_batch(slot, books_.alive(batch.invoker) && books_.epoch(batch.invoker) == batch.epoch);
   for (const policy::Waiting& member : members) {
     invocation_failed(member, error, true);
     settle();
@@ -118,22 +149,32 @@ void Scheduler::on(const BatchFailed& event) {
 }
 
 void Scheduler::on(const InvokerJoined& event) {
-  if (books_.knows(event.id) && books_.epoch(event.id) >= event.epoch && books_.invokers()[event.id.index()].vcpu > 0)
-    return;  // delivered twice
-  if (books_.knows(event.id) && books_.invokers()[event.id.index()].vcpu > 0)
+  if (books_.alive(event.id)) {
+    if (books_.epoch(event.id) >= event.epoch) return;  // delivered twice
     on(InvokerLost{event.id, books_.epoch(event.id)});
-  books_.join(event.id, event.epoch, event.capacity);
+    settle();
+  }
+  books_.join(event.id, event.epoch, event.capacity, event.warm);
+  for (const InstanceStatus& status : event.instances) add_instance(event.id, status);
+  changed_ = true;
+}
+
+void Scheduler::on(const InvokerChanged& event) {
+  if (!books_.alive(event.id)) return;
+  books_.change(event.id, event.capacity);
   changed_ = true;
 }
 
 void Scheduler::on(const InvokerDraining& event) {
-  if (books_.knows(event.id)) books_.drain(event.id);
+  if (books_.alive(event.id)) books_.drain(event.id);
 }
 
 void Scheduler::on(const InvokerLost& event) {
-  if (!books_.knows(event.id) || books_.epoch(event.id) != event.epoch || books_.invokers()[event.id.index()].vcpu == 0)
-    return;
+  if (!books_.alive(event.id) || books_.epoch(event.id) != event.epoch) return;
+  lose_promises_of(event.id);
   books_.lose(event.id);
+  for (const InstanceId id : instances_.at(event.id)) instances_.remove(id);
+  lose_objects_of(event.id);
   std::vector<BatchId> lost;  // by id, so that the order repeats whatever slots they have
   for (const Batch& batch : batches_) {
     if (batch.used && batch.invoker == event.id) lost.push_back(batch.id);

@@ -40,7 +40,13 @@ std::optional<std::uint32_t> handler_of(const Stage& stage, const std::string& e
 }  // namespace
 
 void Scheduler::settle() {
-  while (!steps_.empty()) {
+  while (!steps_.empty() || !restarts_.empty()) {
+    if (steps_.empty()) {
+      const RequestId id = restarts_.front();
+      restarts_.erase(restarts_.begin());
+      restart(id);
+      continue;
+    }
     const Step step = steps_.back();
     steps_.pop_back();
     if (!alive(step.run, step.generation)) continue;
@@ -57,6 +63,7 @@ void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std
   const ControlWorkflow& control_workflow = controls_[requests_[request].application.index()].workflows[workflow];
   Run& run = runs_[slot];
   ++run.generation;
+  run.number = next_run_++;
   run.request = request;
   run.workflow = workflow;
   run.parent = parent;
@@ -119,7 +126,7 @@ void Scheduler::begin_stage(Slot run, std::uint32_t stage) {
   if (at.items == 0) return stage_over(run, stage, State::done);
   if (control.stage->kind == Stage::Kind::pass && control.body == 0) {
     policy::Waiting passed;
-    find_inputs(run, stage, passed);
+    (void)find_inputs(run, stage, passed);
     at.outputs_at = passed.inputs_at;
     at.bytes = passed.bytes;
     return stage_over(run, stage, State::done);
@@ -143,22 +150,27 @@ void Scheduler::start_items(Slot run, std::uint32_t stage) {
   }
 }
 
-// Its inputs are where its largest predecessor left its outputs; an entry of a foreach body reads its item.
-void Scheduler::find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const {
+// Its inputs are where its largest predecessor left its outputs; an entry of a foreach body reads its item. False if some
+// were lost.
+bool Scheduler::find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const {
   const Run& at = runs_[run];
+  bool there = true;
   Bytes largest(-1);
   for (const StageId before : control_stage(run, stage).stage->after) {
     const StageRun& source = at.stages[before.index()];
     waiting.bytes += source.bytes;
+    there = there && !source.lost;
     if (source.outputs_at.valid() && source.bytes > largest) {
       largest = source.bytes;
       waiting.inputs_at = source.outputs_at;
     }
   }
-  if (!control_stage(run, stage).stage->after.empty() || at.parent == kNoSlot) return;
+  if (!control_stage(run, stage).stage->after.empty() || at.parent == kNoSlot) return there;
   const auto& foreach = control_stage(at.parent, at.parent_stage).stage->foreach;
-  if (foreach && foreach->over.stage.valid())
-    waiting.inputs_at = runs_[at.parent].stages[foreach->over.stage.index()].outputs_at;
+  if (!foreach || !foreach->over.stage.valid()) return there;
+  const StageRun& source = runs_[at.parent].stages[foreach->over.stage.index()];
+  waiting.inputs_at = source.outputs_at;
+  return there && !source.lost;
 }
 
 void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
@@ -168,23 +180,37 @@ void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
   if (queue.waiting.size() >= limits_.queue_max) {
     return end_request(runs_[run].request, RequestOutcome::failed, StageId(stage), "QueueFull");
   }
-  policy::Waiting waiting{.invocation = InvocationId(next_invocation_++),
+  policy::Waiting waiting{.invocation = InvocationId(next_invocation_),
                           .request = request.id,
                           .run = run,
                           .generation = runs_[run].generation,
                           .stage = stage,
                           .item = item,
                           .ready = now_,
+                          .arrival = request.arrival,
                           .deadline = request.deadline,
                           .size = request.size};
-  find_inputs(run, stage, waiting);
+  if (!find_inputs(run, stage, waiting)) {
+    restarts_.push_back(request.id);
+    return;
+  }
+  ++next_invocation_;
   const Function& function = controls_[request.application.index()].application->function(control.stage->function);
   if (function.input_bytes) waiting.bytes = *function.input_bytes;
+  if (runs_[run].parent == kNoSlot) {
+    for (const Promise& p : request.promises) {
+      if (p.stage != stage) continue;
+      waiting.reservation = p.reservation;
+      waiting.reserved_at = p.invoker;
+    }
+  }
   queue.waiting.push_back(waiting);
   mark_busy(queue.id);
   ++request.waiting;
   ++counters_.invocations;
   changed_ = true;
+  policies_.dispatch->queued(view(), queue);
+  policies_.prewarm->queued(view(), queue);
 }
 
 void Scheduler::item_done(Slot run, std::uint32_t stage) {
@@ -290,6 +316,8 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   counters_.cancelled += outcome == RequestOutcome::cancelled ? 1 : 0;
   answers_.push_back(
       Reply{.request = request.id, .outcome = outcome, .stage = stage, .error = error, .cost = request.cost});
+  for (const InvokerId invoker : request.left_at) releases_.push_back({invoker, request.id});
+  end_promises(slot);
   for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
   drop_waiting(slot);

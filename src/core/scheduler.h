@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "core/books.h"
 #include "core/control.h"
+#include "core/instances.h"
 #include "core/state.h"
 #include "domain/commands.h"
 #include "domain/events.h"
@@ -30,24 +31,25 @@ struct Limits {
 // What the books of the past add up to; drivers and checkers read it.
 struct Counters {
   std::uint64_t accepted = 0, rejected = 0, finished = 0, failed = 0, cancelled = 0;
-  std::uint64_t batches = 0, invocations = 0, decisions = 0, retries = 0;
+  std::uint64_t batches = 0, invocations = 0, decisions = 0, retries = 0, loads = 0;
   PicoDollars billed;
   void visit(Archive& a) {
-    a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, billed);
+    a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, loads, billed);
   }
 };
 
 class Scheduler {
  public:
-  explicit Scheduler(policy::Policies policies, const Limits& limits = {});
+  // `transfer`: what moving inputs is believed to take.
+  explicit Scheduler(policy::Policies policies, const Limits& limits = {}, const Transfer& transfer = {});
 
   // REQUIRES: `now` never goes back. The same events and instants give the same commands.
   void observe(const Event& event, Time now);
   void decide(Time now, Commands& out);
   [[nodiscard]] std::optional<Time> next_wake() const;
 
-  // The whole state. Loading one that was saved by the same scheduler with the same deployed applications changes no
-  // later command; what cannot be loaded is an error and leaves the scheduler unusable.
+  // The whole state, applications included. Loading one that a scheduler with the same policies saved changes no later
+  // command; what cannot be loaded is an error and leaves the scheduler unusable.
   [[nodiscard]] std::string save();
   [[nodiscard]] Status load(std::string_view saved);
 
@@ -59,26 +61,35 @@ class Scheduler {
   [[nodiscard]] std::string broken_invariant() const;
 
  private:
+  [[nodiscard]] std::string broken_books() const;
+  [[nodiscard]] std::string broken_queues() const;
+
   // One handler per event (observe.cpp).
   void on(const ApplicationDeployed& event);
-  void on(const ApplicationRemoved&) {}
-  void on(const RequestAnnounced&) {}
+  void on(const ApplicationRemoved& event);
+  void on(const RequestAnnounced& event);
   void on(const RequestArrived& event);
   void on(const RequestCancelled& event);
   void on(const BatchStarted&) {}
   void on(const BatchExpired& event);
   void on(const BatchFinished& event);
   void on(const BatchFailed& event);
-  void on(const InstanceLoaded&) {}
-  void on(const LoadFailed&) {}
-  void on(const InstanceUnloaded&) {}
+  void on(const InstanceLoaded& event);
+  void on(const LoadFailed& event);
+  void on(const InstanceUnloaded& event);
   void on(const InvokerJoined& event);
-  void on(const InvokerChanged&) {}
+  void on(const InvokerChanged& event);
   void on(const InvokerDraining& event);
   void on(const InvokerLost& event);
-  void on(const ObjectLost&) {}
+  void on(const ObjectLost& event);
   void on(const ShareChanged&) {}
-  void on(const ProfileChanged&) {}
+  void on(const ProfileChanged& event);
+
+  // Applications (deploy.cpp).
+  void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
+  void believe(ApplicationId id, std::shared_ptr<const Application> application);
+  void visit_applications(Archive& archive);
+  [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
 
   // Runs through workflows (runs.cpp). What follows from one step is put on `steps_` and done by settle(), so that long
   // chains of stages that run nothing need no deep stack.
@@ -100,7 +111,7 @@ class Scheduler {
   void begin_stage(Slot run, std::uint32_t stage);
   void start_items(Slot run, std::uint32_t stage);
   void enqueue(Slot run, std::uint32_t stage, std::uint32_t item);
-  void find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const;
+  [[nodiscard]] bool find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const;
   void item_done(Slot run, std::uint32_t stage);
   void stage_over(Slot run, std::uint32_t stage, StageRun::State state);
   void run_over(Slot run);
@@ -112,6 +123,13 @@ class Scheduler {
   void end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error);
   void free_run(Slot run);
   void drop_waiting(Slot request);
+  // What is lost and promised (recover.cpp).
+  [[nodiscard]] bool lose_objects(Slot request, InvokerId invoker);
+  void lose_objects_of(InvokerId invoker);
+  void restart(RequestId id);
+  void promise(Slot request, const std::vector<policy::Reserved>& reserved);
+  void end_promises(Slot request);
+  void lose_promises_of(InvokerId invoker);
   void set_timer(Time at, Slot run, std::uint32_t stage, std::uint32_t item, bool begins);
 
   // Batches (observe.cpp).
@@ -119,12 +137,33 @@ class Scheduler {
   void free_batch(Slot batch, bool machine_alive);
   void fail_members(Slot batch, const std::string& error);
   void bill(Batch& batch, Duration held);
+  void cancel_batches_of(RequestId request);
+
+  // Instances (load.cpp).
+  void add_instance(InvokerId invoker, const InstanceStatus& status);
+  [[nodiscard]] bool take_memory(const policy::Instance& instance, Level level);
+  void give_back_memory(const policy::Instance& instance, Level level);
+  void open_room(policy::Instance& instance);
+  void close_room(policy::Instance& instance);
+  void leave_instance(InstanceId id);
+  [[nodiscard]] bool make_room(const policy::Instance& instance, Level level, Commands& out);
+  void load(const policy::Wishes::Load& wish, Commands& out);
+  void evict(policy::Instance& instance, bool for_good, Commands& out);
+  void prewarm(Commands& out);
 
   // Decisions (decide.cpp).
   void admit(Time now, Commands& out);
+  void let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out);
+  void reject(RequestId request, RejectReason reason, double needed, double available, Commands& out);
   void fire_timers(Time now);
   void dispatch(Time now, Commands& out);
+  void ask_again();
+  [[nodiscard]] InstanceId enter_instance(InvokerId invoker, const Claim& claim, const SlicePositions& positions);
+  void drop(const policy::Proposals& proposals);
   [[nodiscard]] bool book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
+  void start_members(Batch& batch, const policy::Proposal& proposal, StartBatch& start);
+  [[nodiscard]] Duration expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const;
+  policy::Waiting take_waiting(policy::QueueId queue, std::size_t at);
   [[nodiscard]] policy::View view() const;
   void emit(Commands& out, Action action, const Work& work = {});
   void mark_busy(policy::QueueId queue);
@@ -139,13 +178,17 @@ class Scheduler {
 
   policy::Policies policies_;
   Limits limits_;
+  Transfer transfer_;
   Time now_;
 
-  std::vector<policy::ApplicationModel> models_;  // ApplicationId is the position
-  std::vector<Control> controls_;                 // likewise
+  std::vector<policy::ApplicationModel> models_;   // ApplicationId is the position
+  std::vector<Control> controls_;                  // likewise
+  std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
+  std::vector<std::uint32_t> load_failures_;       // in a row; likewise
   std::vector<policy::Queue> queues_;
   std::vector<std::uint32_t> busy_queues_;  // ascending
   Books books_;
+  Instances instances_;
 
   Slots<Request> requests_;
   std::unordered_map<RequestId, Slot> request_slots_;  // looked up, never walked
@@ -155,11 +198,17 @@ class Scheduler {
   std::set<Timer> timers_;
   std::vector<Step> steps_;               // empty between events
   std::vector<RequestArrived> arrivals_;  // not yet admitted
+  std::vector<RequestId> restarts_;       // to begin again; empty between events
   std::vector<Reply> answers_;            // to send at the next decision
-  std::uint64_t next_invocation_ = 0, next_batch_ = 0, next_command_ = 0, next_timer_ = 0;
-  bool changed_ = false;  // something happened that may let a batch start
+  std::vector<ReleaseObjects> releases_;  // likewise, after the answers
+  std::vector<CancelBatch> cancels_;      // likewise
+  std::uint64_t next_invocation_ = 0, next_batch_ = 0, next_command_ = 0, next_timer_ = 0, next_reservation_ = 0;
+  std::uint64_t next_run_ = 1;  // 0 is no run
+  std::optional<Time> wake_;    // when a policy wants to be asked again
+  bool changed_ = false;        // something happened that may let a batch start
   Counters counters_;
   policy::Proposals proposals_;  // scratch
+  policy::Wishes wishes_;        // scratch
   void visit(Archive& archive);
 };
 

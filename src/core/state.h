@@ -29,10 +29,11 @@ struct StageRun {
   std::uint32_t items = 1;     // of a foreach
   std::uint32_t items_started = 0, items_done = 0;
   InvokerId outputs_at;
-  Bytes bytes;  // of its outputs
+  bool lost = false;  // its outputs are gone
+  Bytes bytes;        // of its outputs
   void visit(Archive& a) {
     a(state, verdict, items_known, called, finished, skipped, attempts, items, items_started, items_done, outputs_at,
-      bytes);
+      lost, bytes);
   }
 };
 
@@ -40,13 +41,22 @@ struct StageRun {
 struct Run {
   bool used = false;
   std::uint32_t generation = 0;  // grows with every use of the slot, so that what is left of an earlier one is known
+  std::uint64_t number = 0;      // never used again
   Slot request = kNoSlot;
   std::uint32_t workflow = 0;  // of the application's Control
   Slot parent = kNoSlot;       // the run whose foreach started this one
   std::uint32_t parent_stage = 0, item = 0;
   std::uint32_t open = 0;  // exit stages that are not over
   std::vector<StageRun> stages;
-  void visit(Archive& a) { a(used, generation, request, workflow, parent, parent_stage, item, open, stages); }
+  void visit(Archive& a) { a(used, generation, number, request, workflow, parent, parent_stage, item, open, stages); }
+};
+
+// What was promised to a stage of a request when it was admitted.
+struct Promise {
+  std::uint32_t stage = 0;
+  ReservationId reservation;
+  InvokerId invoker;
+  void visit(Archive& a) { a(stage, reservation, invoker); }
 };
 
 struct Request {
@@ -59,7 +69,15 @@ struct Request {
   std::vector<Slot> runs;     // the first is the root
   std::uint32_t waiting = 0;  // invocations in queues
   PicoDollars cost;
-  void visit(Archive& a) { a(used, id, application, arrival, deadline, size, bytes, runs, waiting, cost); }
+  std::vector<InvokerId> left_at;  // invokers that hold something it made
+  std::vector<Promise> promises;   // of stages that have not started
+  std::vector<Verdict> verdicts;   // that came with it: needed again if it begins again
+  std::vector<FanOut> fan_outs;
+  std::uint32_t restarts = 0;
+  void visit(Archive& a) {
+    a(used, id, application, arrival, deadline, size, bytes, runs, waiting, cost, left_at, promises, verdicts, fan_outs,
+      restarts);
+  }
 };
 
 struct Batch {
@@ -68,12 +86,14 @@ struct Batch {
   policy::QueueId queue;
   InvokerId invoker;
   std::uint64_t epoch = 0;  // of the invoker when it started
+  InstanceId instance;      // none where everything is warm
   Configuration configuration;
   SlicePositions positions;
-  Time started;
-  Duration expected;
+  bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
-  void visit(Archive& a) { a(used, id, queue, invoker, epoch, configuration, positions, started, expected, members); }
+  void visit(Archive& a) {
+    a(used, id, queue, invoker, epoch, instance, configuration, positions, cancelled, members);
+  }
 };
 
 // A stage that starts, or tries again, at an instant.

@@ -21,9 +21,17 @@ struct Accept {
   void visit(auto& archive) { archive(request, promised_finish, cost); }
 };
 
-enum class RejectReason : std::uint8_t { slo_infeasible, queue_full, quota_exceeded, no_capacity, cost_exceeded };
+enum class RejectReason : std::uint8_t {
+  slo_infeasible,
+  queue_full,
+  quota_exceeded,
+  no_capacity,
+  cost_exceeded,
+  not_deployed,    // no such application, or removed
+  not_reservable,  // its workflow cannot be reserved ahead
+};
 constexpr RejectReason last_of(RejectReason) {
-  return RejectReason::cost_exceeded;
+  return RejectReason::not_reservable;
 }
 // Both numbers go to the caller: what it would need and what there is (milliseconds, requests or pico-dollars).
 struct Reject {
@@ -54,7 +62,8 @@ struct LoadInstance {
   ApplicationId application;
   FunctionId function;
   Level level = Level::device;
-  void visit(auto& archive) { archive(invoker, instance, application, function, level); }
+  std::uint16_t gpu = 0;  // level device: of which GPU
+  void visit(auto& archive) { archive(invoker, instance, application, function, level, gpu); }
 };
 struct EvictInstance {
   InvokerId invoker;
@@ -67,16 +76,20 @@ enum class Passing : std::uint8_t { device, shm, direct, store };
 constexpr Passing last_of(Passing) {
   return Passing::store;
 }
+// An invocation reads what the stages before it in its run left, wherever they ran, and the first ones of a foreach body
+// what the run around them left; so run, stage and item name every object.
 struct BatchMember {
   InvocationId invocation;
   RequestId request;
+  std::uint64_t run = 0, around = 0;  // of a workflow, never used again; the run whose foreach started this one, 0: none
+  std::uint32_t workflow = 0;         // 0: the application's; else a foreach body, numbered as the document has them
   StageId stage;
   std::uint32_t item = 0;  // of a foreach
   Time ready;              // waited since
-  InvokerId inputs_at;     // none: with the request
+  InvokerId inputs_at;     // most of them; none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
-  void visit(auto& archive) { archive(invocation, request, stage, item, inputs_at, passing, bytes); }
+  void visit(auto& archive) { archive(invocation, request, run, around, workflow, stage, item, ready, inputs_at, passing, bytes); }
 };
 struct StartBatch {
   BatchId id;
@@ -93,7 +106,7 @@ struct StartBatch {
   Time earliest, latest;  // the window in which it may start
   Duration expected;
   void visit(auto& archive) {
-    archive(id, attempt, invoker, instance, application, function, model_stage, members, configuration, positions,
+    archive(id, attempt, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
             earliest, latest, expected);
   }
 };
@@ -115,14 +128,16 @@ struct MoveObject {
   Passing passing = Passing::direct;
   void visit(auto& archive) { archive(object, from, to, passing); }
 };
-struct ReleaseObject {
+// Everything a request left at an invoker may go. Objects live until their request ends: whatever is lost earlier can be
+// made again, and one command an invoker is enough.
+struct ReleaseObjects {
   InvokerId invoker;
-  ObjectId object;
-  void visit(auto& archive) { archive(invoker, object); }
+  RequestId request;
+  void visit(auto& archive) { archive(invoker, request); }
 };
 
 using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, SetShare,
-                            MoveObject, ReleaseObject>;
+                            MoveObject, ReleaseObjects>;
 
 // What a decision took, so that a driver can charge scheduler time without a clock.
 struct Work {

@@ -35,11 +35,13 @@ struct Object {
 
 struct InstanceStatus {
   InstanceId id;
-  ApplicationId application;
+  ApplicationId application;  // one of those that have the function
   FunctionId function;
   Level level = Level::none;
+  std::uint16_t gpu = 0;      // level device: on which GPU of the invoker
+  std::uint32_t batches = 1;  // it can run at once
   friend bool operator==(const InstanceStatus&, const InstanceStatus&) = default;
-  void visit(auto& archive) { archive(id, application, function, level); }
+  void visit(auto& archive) { archive(id, application, function, level, gpu, batches); }
 };
 
 // Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is

@@ -94,7 +94,8 @@ struct InstanceLoaded {
   InstanceId instance;
   Level level = Level::none;
   Duration measured;
-  void visit(auto& archive) { archive(invoker, instance, level, measured); }
+  std::uint32_t batches = 1;  // it can run at once
+  void visit(auto& archive) { archive(invoker, instance, level, measured, batches); }
 };
 struct LoadFailed {
   InvokerId invoker;
@@ -113,10 +114,11 @@ struct InvokerJoined {
   InvokerId id;
   std::uint64_t epoch = 0;  // grows with every start, so that messages of an earlier life are recognised
   NodeGroup capacity;       // count is 1
+  bool warm = false;        // every function counts as loaded here, as many times as one likes
   std::vector<InstanceStatus> instances;
   std::vector<BatchId> running;
   std::vector<Object> objects;
-  void visit(auto& archive) { archive(id, epoch, capacity, instances, running, objects); }
+  void visit(auto& archive) { archive(id, epoch, capacity, warm, instances, running, objects); }
 };
 struct InvokerChanged {
   InvokerId id;
@@ -133,10 +135,10 @@ struct InvokerLost {
   void visit(auto& archive) { archive(id, epoch); }
 };
 
-struct ObjectLost {
+struct ObjectLost {  // what a request left there is gone
   InvokerId invoker;
-  ObjectId id;
-  void visit(auto& archive) { archive(invoker, id); }
+  RequestId request;
+  void visit(auto& archive) { archive(invoker, request); }
 };
 struct ShareChanged {
   InvokerId invoker;

@@ -81,6 +81,7 @@ struct Experiment {
   Workload workload;
   std::optional<Noise> noise;  // absent: the profiles' own
   Transfer transfer;
+  Duration network_delay;  // of a message between scheduler and invoker, one way
   Instances instances = Instances::warm;
   SchedulerTime scheduler_time = SchedulerTime::native;
   Billing billing = Billing::held;

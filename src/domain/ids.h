@@ -15,6 +15,7 @@ using RequestId = Id<struct RequestTag, std::uint64_t>;
 using InvocationId = Id<struct InvocationTag, std::uint64_t>;
 using BatchId = Id<struct BatchTag, std::uint64_t>;
 using ObjectId = Id<struct ObjectTag, std::uint64_t>;
+using ReservationId = Id<struct ReservationTag, std::uint64_t>;
 using CommandId = Id<struct CommandTag, std::uint64_t>;
 
 }  // namespace sluice

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "policy/home.h"
-
 namespace sluice::policy {
 namespace {
 
@@ -56,7 +54,7 @@ class Composed final : public Dispatch {
     const plan::FrontierPlanner& planner = *queue.planner;
     const auto waiting = static_cast<plan::BatchCap>(queue.waiting.size());
     const plan::Candidates& candidates = planner.model().stages[queue.model_stage].candidates;
-    if (!composition_.fixed) {
+    if (composition_.planning == Planning::frontier) {
       const double budget = (queue.waiting.front().deadline - view.now).to_ms() / (1 + composition_.margin);
       for (const plan::Option& option : planner.query(queue.model_stage, waiting, budget, workspace_)) {
         if (offer(view, queue, candidates[option.candidate].configuration, out)) return;  // the cheapest that fits
@@ -84,41 +82,11 @@ class Composed final : public Dispatch {
   }
 
   bool offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
-    const std::optional<std::uint32_t> invoker = place(view, queue, c);
+    const auto invoker = place(composition_.placement, view, queue, c, next_invoker_);
     if (!invoker) return false;
-    out.ranked.push_back(
-        {c, InvokerId(*invoker), static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()))});
+    const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
+    out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = members});
     return true;
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> place(const View& view, const Queue& queue, const Configuration& c) const {
-    const auto n = static_cast<std::uint32_t>(view.invokers.size());
-    const InvokerId near = queue.waiting.front().inputs_at;
-    if (composition_.placement == Placement::locality && near.valid() && view.invokers[near.index()].fits(c))
-      return near.value();
-    if (composition_.placement == Placement::home) {
-      const auto& application = *view.application(queue.application).application;
-      const HomeOrder home(application.tenant, application.function(queue.function).name, n);
-      for (std::uint32_t i = 0; i < n; ++i) {
-        if (view.invokers[home[i]].fits(c)) return home[i];
-      }
-      return std::nullopt;
-    }
-    std::optional<std::uint32_t> best;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t at = composition_.placement == Placement::round_robin ? (next_invoker_ + i) % n : i;
-      if (!view.invokers[at].fits(c)) continue;
-      if (composition_.placement == Placement::round_robin || composition_.placement == Placement::balance) return at;
-      if (!best || better(view.invokers[at], view.invokers[*best])) best = at;
-    }
-    return best;
-  }
-
-  // Best fit fills the fullest; locality, where there are no inputs, starts at the emptiest so that later stages can
-  // grow.
-  [[nodiscard]] bool better(const Invoker& a, const Invoker& b) const {
-    return composition_.placement == Placement::best_fit ? a.slices_free() < b.slices_free()
-                                                         : a.slices_free() > b.slices_free();
   }
 
   Composition composition_;

@@ -1,20 +1,28 @@
-// The usual dispatch, put together from small parts: which queue comes first (ordering), which configurations it may
-// run with (planning), and where (placement). Batches start at once with what waits.
+// The usual dispatch, put together from small parts: which queue comes first (ordering), which configurations it may run
+// with (planning), and where (placement). Batches start at once with what waits.
 #pragma once
+#include <cstdint>
 #include <memory>
 
+#include "policy/placement.h"
 #include "policy/policy.h"
 
 namespace sluice::policy {
 
-enum class Ordering { fifo, slack };
-enum class Placement { locality, best_fit, home, round_robin, balance };
+enum class Ordering : std::uint8_t {
+  fifo,   // the longest wait
+  slack,  // the least time left beyond what the rest must take
+};
+enum class Planning : std::uint8_t {
+  frontier,  // the cheapest plan that still meets the deadline, by what fits
+  fixed,     // always the least configuration
+};
 
 struct Composition {
   Ordering ordering = Ordering::slack;
+  Planning planning = Planning::frontier;
   Placement placement = Placement::locality;
-  bool fixed = false;  // planning `fixed`: always the least configuration; else `frontier`
-  double margin = 0;   // planning: relative time kept back for noise
+  double margin = 0;  // planning: relative time kept back for noise
 };
 
 [[nodiscard]] std::unique_ptr<Dispatch> compose(const Composition& composition);

@@ -13,11 +13,13 @@ namespace {
 // What is derived from an application once: the split of its objective and the sorted candidates of every group suffix.
 class EsgModel {
  public:
-  EsgModel(const plan::FrontierPlanner& planner, std::size_t group) {
-    for (const plan::ModelStage& stage : planner.model().stages) candidates_.push_back(stage.candidates);
-    split_ = plan::split_slo(planner.model().tree, plan::average_normalised_lengths(candidates_), group);
+  EsgModel(std::shared_ptr<const plan::FrontierPlanner> planner, std::size_t group) : planner_(std::move(planner)) {
+    for (const plan::ModelStage& stage : planner_->model().stages) candidates_.push_back(stage.candidates);
+    split_ = plan::split_slo(planner_->model().tree, plan::average_normalised_lengths(candidates_), group);
     sorted_.resize(candidates_.size());
   }
+  // False after the profile has changed.
+  [[nodiscard]] bool is_of(const Queue& queue) const { return planner_ == queue.planner; }
   [[nodiscard]] double budget_ms(std::uint32_t stage, double remaining_ms) const {
     return split_.budget_ms(stage, remaining_ms);
   }
@@ -44,6 +46,7 @@ class EsgModel {
   [[nodiscard]] const plan::Candidates& candidates(std::uint32_t stage) const { return candidates_[stage]; }
 
  private:
+  std::shared_ptr<const plan::FrontierPlanner> planner_;
   std::vector<plan::Candidates> candidates_;
   plan::SloSplit split_;
   std::vector<std::vector<std::pair<plan::BatchCap, std::unique_ptr<plan::SortedStages>>>> sorted_;
@@ -120,7 +123,7 @@ class Esg final : public Dispatch {
   EsgModel& model(const Queue& queue) {
     while (models_.size() <= queue.id.index()) models_.push_back(nullptr);
     auto& model = models_[queue.id.index()];
-    if (model == nullptr) model = std::make_unique<EsgModel>(*queue.planner, group_);
+    if (model == nullptr || !model->is_of(queue)) model = std::make_unique<EsgModel>(queue.planner, group_);
     return *model;
   }
 
@@ -160,9 +163,9 @@ class Esg final : public Dispatch {
 
   void offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
     for (const std::uint32_t invoker : order_) {
-      if (!view.invokers[invoker].fits(c)) continue;
+      if (!view.fits(queue, c, invoker)) continue;
       const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
-      out.ranked.push_back({c, InvokerId(invoker), members});
+      out.ranked.push_back({.configuration = c, .invoker = InvokerId(invoker), .members = members});
       return;
     }
   }

@@ -23,7 +23,7 @@ class RoundRobin final : public Dispatch {
     out.work.searches = 1;
     const Configuration c = plan::least(head->planner->model().stages[head->model_stage].candidates).configuration;
     const std::uint32_t invoker = turn_ % static_cast<std::uint32_t>(view.invokers.size());
-    if (view.invokers[invoker].fits(c)) out.ranked.push_back({c, InvokerId(invoker), 1});
+    if (view.fits(*head, c, invoker)) out.ranked.push_back({.configuration = c, .invoker = InvokerId(invoker)});
     return true;
   }
 

@@ -1,5 +1,5 @@
-// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the
-// view and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of
+// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the view
+// and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of
 // corrupting books.
 #pragma once
 #include <cstdint>
@@ -15,21 +15,27 @@
 
 namespace sluice::policy {
 
-// One way to run a batch: the oldest `batch` invocations of the queue, or as many as there are.
+// One way to run a batch: `members` invocations of the queue from `first` on, oldest first.
 struct Proposal {
   Configuration configuration;
   InvokerId invoker;
-  std::uint32_t members = 1;  // ≤ configuration.batch and ≤ what waits
+  std::uint32_t members = 1;    // ≤ configuration.batch
+  std::uint32_t first = 0;      // first + members ≤ what waits
+  ReservationId reservation;    // what was promised to it; none: what is free
+  Time latest = Time::max();    // it may start; later it is not run
 };
 
-// Ranked alternatives for one queue, and what finding them took.
+// Ranked alternatives for one queue, and what finding them took. Or the verdict that some of its invocations are not
+// worth running any more: their requests are answered with "deadline exceeded".
 struct Proposals {
   QueueId queue;
   std::vector<Proposal> ranked;
+  std::uint32_t drop = 0, drop_first = 0;  // how many, from which on
   Work work;
   void clear() {
     queue = QueueId::none();
     ranked.clear();
+    drop = drop_first = 0;
     work = {};
   }
 };
@@ -37,25 +43,75 @@ struct Proposals {
 class Dispatch {
  public:
   virtual ~Dispatch() = default;
+  // An invocation has entered a queue, as its last.
+  virtual void queued(const View&, const Queue&) {}
   // A new instant has begun: everything observed since the last one is in the view.
   virtual void begin(const View& view) = 0;
   // The next queue's alternatives; false when there is nothing more to do at this instant.
   virtual bool next(const View& view, Proposals& out) = 0;
   // Which alternative was booked; nothing: none fitted.
   virtual void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) = 0;
+  // When to be asked again even if nothing happens. Asked after the last next() of an instant.
+  [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
   virtual void visit(Archive& archive) = 0;
+};
+
+// A promise for one stage of a request.
+struct Reserved {
+  std::uint32_t stage = 0;  // of the application's workflow
+  InvokerId invoker;
+  Configuration configuration;
+  SlicePositions positions;
+  Time from, to;
 };
 
 struct Admitted {
   bool accept = true;
   RejectReason reason = RejectReason::slo_infeasible;
-  double needed = 0, available = 0;  // milliseconds
+  double needed = 0, available = 0;  // milliseconds, or dollars where the reason is the cost
+  std::optional<Time> promised;      // finish; absent: the deadline is all that is known
+  PicoDollars cost;                  // expected
+  std::vector<Reserved> reserved;
 };
 
 class Admission {
  public:
   virtual ~Admission() = default;
-  [[nodiscard]] virtual Admitted admit(const View& view, ApplicationId application, Time deadline) = 0;
+  [[nodiscard]] virtual Admitted admit(const View& view, const RequestArrived& request) = 0;
+  virtual void visit(Archive& archive) = 0;
+};
+
+// What should be loaded and what need not stay.
+struct Wishes {
+  struct Load {
+    SharedFunctionId function;
+    InvokerId invoker;
+    std::uint16_t gpu = 0;
+  };
+  std::vector<Load> load;
+  std::vector<InstanceId> evict;  // idle ones
+  void clear() {
+    load.clear();
+    evict.clear();
+  }
+};
+
+class Prewarm {
+ public:
+  virtual ~Prewarm() = default;
+  virtual void queued(const View&, const Queue&) {}
+  // Requests that are known ahead.
+  virtual void announced(const View&, const RequestAnnounced&) {}
+  virtual void decide(const View& view, Wishes& out) = 0;
+  [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
+  virtual void visit(Archive& archive) = 0;
+};
+
+// Rewrites an application when it is deployed; most schedulers have none.
+class Transform {
+ public:
+  virtual ~Transform() = default;
+  [[nodiscard]] virtual std::shared_ptr<const Application> deployed(std::shared_ptr<const Application> application) = 0;
   virtual void visit(Archive& archive) = 0;
 };
 
@@ -69,6 +125,8 @@ using Parameters = std::map<std::string, double>;
 struct Policies {
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Dispatch> dispatch;
+  std::unique_ptr<Prewarm> prewarm;
+  std::unique_ptr<Transform> transform;  // null: none
 };
 
 }  // namespace sluice::policy

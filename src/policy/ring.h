@@ -17,6 +17,8 @@ class Ring {
   [[nodiscard]] const T& operator[](std::size_t i) const { return slots_[(head_ + i) & (slots_.size() - 1)]; }
   [[nodiscard]] const T& front() const { return (*this)[0]; }
 
+  [[nodiscard]] T& edit(std::size_t i) { return at(i); }
+
   void push_back(T value) {
     if (size_ == slots_.size()) grow();
     slots_[(head_ + size_) & (slots_.size() - 1)] = std::move(value);

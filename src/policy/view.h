@@ -11,13 +11,18 @@
 #include "domain/application.h"
 #include "domain/cluster.h"
 #include "domain/configuration.h"
+#include "domain/events.h"
+#include "domain/experiment.h"
 #include "domain/ids.h"
 #include "plan/frontier_planner.h"
+#include "policy/free_index.h"
 #include "policy/ring.h"
 
 namespace sluice::policy {
 
 using QueueId = Id<struct QueueTag>;
+// A function of a tenant, whichever applications have it: same tenant, name and content.
+using SharedFunctionId = Id<struct SharedFunctionTag>;
 
 // One invocation that could start now.
 struct Waiting {
@@ -27,13 +32,17 @@ struct Waiting {
   std::uint32_t generation = 0;
   std::uint32_t stage = 0;
   std::uint32_t item = 0;
-  Time ready;           // since when
-  Time deadline;        // of the request
-  InvokerId inputs_at;  // where its inputs are; none: with the request
-  Bytes bytes;          // of its inputs
-  double size = 1;      // relative to the profile's
+  Time ready;                 // since when
+  Time arrival;               // of the request
+  Time deadline;              // of the request
+  InvokerId inputs_at;        // where its inputs are; none: with the request
+  Bytes bytes;                // of its inputs
+  double size = 1;            // relative to the profile's
+  ReservationId reservation;  // made for it when its request was admitted; none: nothing is promised
+  InvokerId reserved_at;      // there
   void visit(Archive& a) {
-    a(invocation, request, run, generation, stage, item, ready, deadline, inputs_at, bytes, size);
+    a(invocation, request, run, generation, stage, item, ready, arrival, deadline, inputs_at, bytes, size, reservation,
+      reserved_at);
   }
 };
 
@@ -42,39 +51,114 @@ struct Queue {
   QueueId id;
   ApplicationId application;
   FunctionId function;
+  SharedFunctionId shared;                               // the same function, whoever has it
   std::shared_ptr<const plan::FrontierPlanner> planner;  // the application's; a stage in an error handler has its own
   std::uint32_t model_stage = 0;                         // of the planner's model
+  const Stage* handler = nullptr;                        // of an error handler, planned alone; else in the model
   bool entry = false;                                    // a first stage: its inputs come with the request
   Ring<Waiting> waiting;
 };
 
+// Something that is taken on an invoker for a time: by a batch that runs (until when it is expected to end) or for one
+// that was promised.
+struct Booking {
+  std::uint64_t owner = 0;  // a batch, or a reservation
+  bool reserved = false;
+  Time from, to;
+  Configuration configuration;
+  SlicePositions positions;
+  void visit(Archive& a) { a(owner, reserved, from, to, configuration, positions); }
+};
+
+// How many more batches of each function could start on what is loaded; SharedFunctionId is the position.
+class Room {
+ public:
+  [[nodiscard]] std::uint32_t of(SharedFunctionId function) const {
+    return function.index() < room_.size() ? room_[function.index()] : 0;
+  }
+  void add(SharedFunctionId function, std::uint32_t batches) {
+    if (function.index() >= room_.size()) room_.resize(function.index() + 1);
+    room_[function.index()] += batches;
+  }
+  void take(SharedFunctionId function, std::uint32_t batches) {
+    CHECK(of(function) >= batches);
+    room_[function.index()] -= batches;
+  }
+  void visit(Archive& a) { a(room_); }
+
+ private:
+  std::vector<std::uint32_t> room_;
+};
+
 struct Gpu {
-  std::uint32_t slices = 0;  // in all
-  std::uint64_t free = 0;    // a bit each
+  std::uint32_t slices = 0;   // in all
+  std::uint64_t free = 0;     // a bit each
+  Bytes memory, memory_free;  // for instances
+  Room room;                  // of instances in its memory
   [[nodiscard]] std::uint32_t free_count() const { return static_cast<std::uint32_t>(__builtin_popcountll(free)); }
-  void visit(Archive& a) { a(slices, free); }
+  void visit(Archive& a) { a(slices, free, memory, memory_free, room); }
 };
 
 struct Invoker {
   InvokerId id;
   bool usable = false;  // joined, not draining
+  bool warm = false;    // every function counts as loaded
   std::uint32_t vcpu = 0, vcpu_free = 0;
+  Bytes memory, memory_free;  // of the host, for instances
   std::vector<Gpu> gpus;
+  Room room;  // of instances on the host, for configurations without slices
   SliceLayout layout = SliceLayout::any;
   DeviceKind device = DeviceKind::gpu();
-  std::uint32_t running = 0;  // batches
+  std::uint32_t running = 0;   // batches
+  std::uint32_t reserved = 0;  // bookings that are promises
+  std::vector<Booking> bookings;
 
-  // The GPU with the fewest free slices that still has `slices` of them, ties to the lowest; gpus.size(): none.
-  // On CPUs (slices 0) any GPU does.
-  [[nodiscard]] std::size_t gpu_for(std::uint32_t slices) const;
-  [[nodiscard]] bool fits(const Configuration& c) const {
-    return usable && vcpu_free >= c.vcpu && (c.slices == 0 || gpu_for(c.slices) < gpus.size());
+  // The GPU with the fewest free slices that still has `slices` of them and room for the function, ties to the lowest;
+  // gpus.size(): none.
+  [[nodiscard]] std::size_t gpu_for(std::uint32_t slices, SharedFunctionId function) const;
+  // Whether a batch could start now. Promises to others may still forbid it: the core looks at those when it books.
+  [[nodiscard]] bool fits(const Configuration& c, SharedFunctionId function) const {
+    if (!usable || vcpu_free < c.vcpu) return false;
+    if (c.slices == 0) return warm || room.of(function) > 0;
+    return gpu_for(c.slices, function) < gpus.size();
   }
   [[nodiscard]] std::uint32_t slices_free() const {
     std::uint32_t total = 0;
     for (const Gpu& gpu : gpus) total += gpu.free_count();
     return total;
   }
+  void visit(Archive& a) {
+    a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, bookings);
+  }
+};
+
+// A function loaded on an invoker, or on its way there.
+struct Instance {
+  bool used = false;
+  InstanceId id;
+  SharedFunctionId function;
+  InvokerId invoker;
+  std::uint16_t gpu = 0;         // level device
+  Level level = Level::none;     // what is ready
+  Level wanted = Level::none;    // above level: being loaded; below: being given up
+  std::uint32_t batches = 1;     // it can run at once
+  std::uint32_t running = 0;
+  Time idle_since;
+  [[nodiscard]] bool loading() const { return wanted > level; }
+  [[nodiscard]] bool idle() const { return running == 0 && wanted == level; }
+  void visit(Archive& a) { a(used, id, function, invoker, gpu, level, wanted, batches, running, idle_since); }
+};
+
+// Derived from the applications that have it.
+struct SharedFunction {
+  SharedFunctionId id;
+  std::uint64_t key = 0;      // of tenant, name and content
+  ApplicationId application;  // one of them
+  FunctionId function;
+  Bytes memory;        // of one instance
+  ColdStart cold_start;
+  Level level = Level::device;  // that its bodies need
+  std::vector<QueueId> queues;  // of all of them
 };
 
 // An application as planners see it. Derived from the deployed application, never saved.
@@ -82,16 +166,25 @@ struct ApplicationModel {
   ApplicationId id;
   std::shared_ptr<const Application> application;
   std::shared_ptr<const plan::FrontierPlanner> planner;
+  bool removed = false;
 };
 
 struct View {
   Time now;
-  std::span<const Queue> queues;                   // QueueId is the position
-  std::span<const std::uint32_t> busy_queues;      // those that are not empty, ascending
-  std::span<const Invoker> invokers;               // InvokerId is the position
-  std::span<const ApplicationModel> applications;  // ApplicationId is the position
+  std::span<const Queue> queues;                    // QueueId is the position
+  std::span<const std::uint32_t> busy_queues;       // those that are not empty, ascending
+  std::span<const Invoker> invokers;                // InvokerId is the position
+  const FreeIndex& by_free;                         // the same, by free slices
+  std::span<const ApplicationModel> applications;   // ApplicationId is the position
+  std::span<const SharedFunction> functions;        // SharedFunctionId is the position
+  std::span<const Instance> instances;              // slots; `used` says which are there
+  const Transfer& transfer;                         // what moving inputs is believed to take
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }
+  // Whether a batch of the queue could start there now.
+  [[nodiscard]] bool fits(const Queue& queue, const Configuration& c, std::uint32_t invoker) const {
+    return invokers[invoker].fits(c, queue.shared);
+  }
 };
 
 }  // namespace sluice::policy

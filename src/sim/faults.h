@@ -7,21 +7,24 @@
 namespace sluice::sim {
 
 struct Faults {
-  double crash_per_event = 0;   // an invoker dies, and is noticed and comes back later
-  double batch_fails = 0;       // a worker crashes with its batch
-  double invocation_fails = 0;  // a function returns an error
-  double message_late = 0;      // a result is delayed
-  double message_twice = 0;     // and delivered again
-  double cancel = 0;            // a request is cancelled shortly after it came
+  double crash_per_event = 0;        // an invoker dies, and is noticed and comes back later
+  double drain_per_event = 0;        // an invoker takes nothing new, and comes back with another number of vCPUs
+  double batch_fails = 0;            // a worker crashes with its batch
+  double invocation_fails = 0;       // a function returns an error
+  double load_fails = 0;             // an instance cannot be loaded
+  double process_dies = 0;           // an idle instance is gone, per event
+  double message_late = 0;           // a result is delayed
+  double message_lost = 0;           // and comes only when it is sent again
+  double message_twice = 0;          // and delivered again
+  double cancel = 0;                 // a request is cancelled shortly after it came
+  double object_lost_per_event = 0;  // what a request left on a machine is gone
+  double profile_changes = 0;        // somebody sends another profile, per event
+  double profile_wrong = 0;     // functions take longer or shorter than their profiles say, by up to this factor - 1
   double reload_per_event = 0;  // the scheduler is saved and loaded into a fresh one
   double slow = 0;              // a batch takes ten times as long
   Duration detection = Duration::ms(50), repair = Duration::ms(400);
 
-  [[nodiscard]] bool any() const {
-    return crash_per_event + batch_fails + invocation_fails + message_late + message_twice + cancel + reload_per_event +
-               slow >
-           0;
-  }
+  [[nodiscard]] bool any() const;
   [[nodiscard]] static Faults draw(Rng& rng);
 };
 

@@ -30,6 +30,8 @@ struct RunResult {
   LatencyHistogram latency;  // of finished ones
   double cost = 0;           // dollars
   std::uint64_t batches = 0, members = 0, decisions = 0, events = 0;
+  std::uint64_t cold_starts = 0;                 // instances raised after warm-up
+  double idle_warm_gb_s = 0;                     // memory of instances that did nothing, after warm-up
   double vcpu_seconds = 0, slice_seconds = 0;    // held
   double seconds = 0;                            // of virtual time, from the first to the last measured answer
   double vcpu_capacity = 0, slice_capacity = 0;  // of the cluster

@@ -24,6 +24,9 @@ Function random_function(Rng& rng, std::size_t index) {
           .cpu = Body{},
           .gpu = Body{},
           .input_bytes = Bytes::mb(rng.uniform(0.01, 4)),
+          .memory = Bytes::gb(rng.uniform(0.5, 3)),
+          .cold_start = {Duration::ms(rng.uniform() * 50), Duration::ms(rng.uniform() * 300),
+                         Duration::ms(rng.uniform() * 20)},
           .profile = std::move(table)};
 }
 
@@ -107,8 +110,14 @@ RunResult soak(std::uint64_t seed, std::optional<std::uint64_t> until_event) {
   const auto names = policy::scheduler_names();
   const auto name = names[rng.below(names.size())];
   const Faults faults = Faults::draw(rng);
+  core::Limits limits;
+  if (rng.chance(0.2)) {  // full means rejected or failed with a reason
+    limits.requests_max = 5 + rng.below(20);
+    limits.queue_max = 2 + rng.below(10);
+  }
   auto world = World::make(experiment, {.scheduler = std::string(name),
                                         .seed = seed,
+                                        .limits = limits,
                                         .faults = faults,
                                         .check_every_event = true,
                                         .until_event = until_event});

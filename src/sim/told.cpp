@@ -51,7 +51,26 @@ void World::report(RequestId request, const Asked& asked, Ending ending, std::op
                               .ending = ending,
                               .reason = reason,
                               .cost = cost,
+                              .cold = asked.cold,
                               .measured = request.value() >= experiment_.workload.warmup});
+}
+
+void World::report(const Move& move, ActionKind kind, ActionEnd end, Time now) const {
+  if (options_.observer == nullptr) return;
+  const std::uint32_t index = move.becomes.application.valid() ? move.becomes.application.value() : 0;
+  const Application& application = *deployments_[index].application;
+  options_.observer->action({.id = move.instance.value(),
+                             .kind = kind,
+                             .invoker = move.invoker,
+                             .positions = {.gpu = move.becomes.gpu},
+                             .application = index,
+                             .application_name = application.name,
+                             .function = application.function(move.becomes.function).name,
+                             .decided = move.begun,
+                             .started = move.begun,
+                             .measured = now - move.begun,
+                             .finished = now,
+                             .end = end});
 }
 
 }  // namespace sluice::sim

@@ -6,7 +6,8 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "policy/catalog.h"
-#include "profile/transfer.h"
+#include "sim/containers.h"
+#include "sim/describe.h"
 
 namespace sluice::sim {
 namespace {
@@ -23,21 +24,29 @@ Duration minimum_time(const plan::WorkflowModel& model) {
   return Duration::ms(plan::evaluate(model.tree, terms).ms);
 }
 
-bool fits_somewhere(const plan::ModelStage& stage, const std::vector<NodeGroup>& machines) {
+bool fits_somewhere(const Cluster& cluster, const plan::ModelStage& stage, Bytes memory) {
   if (!stage.function.valid()) return true;
   return std::any_of(stage.candidates.begin(), stage.candidates.end(), [&](const plan::Candidate& c) {
-    return std::any_of(machines.begin(), machines.end(), [&](const NodeGroup& m) {
-      return m.vcpu >= c.configuration.vcpu &&
-             (c.configuration.slices == 0 || (m.gpus > 0 && m.slices_per_gpu >= c.configuration.slices));
+    return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeGroup& m) {
+      const std::uint32_t slices = m.slices_per_gpu == 0 ? 7 : m.slices_per_gpu;
+      const bool device = c.configuration.slices > 0;
+      return m.vcpu >= c.configuration.vcpu && memory <= (device ? m.gpu_memory : m.memory) &&
+             (!device || (m.gpus > 0 && slices >= c.configuration.slices));
     });
   });
 }
 
-Ending ending_of(RequestOutcome outcome, bool rejected, bool met) {
-  if (rejected) return Ending::rejected;
-  if (outcome == RequestOutcome::cancelled) return Ending::cancelled;
-  if (outcome != RequestOutcome::finished) return Ending::failed;
-  return met ? Ending::met : Ending::late;
+void number_workflows(const Workflow& workflow, std::vector<const Workflow*>& out) {
+  out.push_back(&workflow);
+  for (const Stage& stage : workflow.stages) {
+    if (stage.foreach && !stage.foreach->body.empty()) number_workflows(stage.foreach->body.front(), out);
+  }
+}
+
+const policy::Parameters& parameters_of(const Experiment& experiment, const std::string& scheduler) {
+  static const policy::Parameters kNone;
+  const auto it = experiment.parameters.find(scheduler);
+  return it == experiment.parameters.end() ? kNone : it->second;
 }
 
 }  // namespace
@@ -46,35 +55,22 @@ World::World(const Experiment& experiment, WorldOptions options, workload::Arriv
     : experiment_(experiment),
       options_(std::move(options)),
       stream_(std::move(stream)),
+      machines_(experiment.cluster),
       luck_(Rng::keyed(options_.seed, 77)) {
-  for (const NodeGroup& group : experiment.cluster.nodes) {
-    NodeGroup one = group;
-    one.count = 1;
-    if (one.slices_per_gpu == 0) one.slices_per_gpu = 7;  // `auto` without a machine to ask
-    machines_.insert(machines_.end(), group.count, one);
-  }
-  for (const NodeGroup& machine : machines_) {
-    vcpus_ += machine.vcpu;
-    slices_ += std::uint64_t{machine.gpus} * machine.slices_per_gpu;
-  }
-  epochs_.resize(machines_.size());
   result_.scheduler = options_.scheduler;
   result_.seed = options_.seed;
 }
 
 Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOptions options,
                                            std::string_view trace_text) {
-  if (experiment.instances == Instances::counted) {
-    return Error{ErrorCode::unavailable, "instances: 'counted' is not simulated yet; write `instances: warm`"};
-  }
   std::vector<std::string> names;
   for (const Application& application : experiment.applications) names.push_back(application.name);
   auto stream = workload::ArrivalStream::make(experiment.workload, names, options.seed, trace_text);
   if (!stream) return stream.error();
-  const auto parameters = experiment.parameters.find(options.scheduler);
-  auto policies = policy::make_scheduler(
-      options.scheduler, parameters == experiment.parameters.end() ? policy::Parameters{} : parameters->second);
-  if (!policies) return policies.error();
+  if (!options.policies) {
+    auto policies = policy::make_scheduler(options.scheduler, parameters_of(experiment, options.scheduler));
+    if (!policies) return policies.error();
+  }
   std::unique_ptr<World> world(new World(experiment, std::move(options), std::move(stream).value()));
   if (const Status status = world->deploy(); !status) return status.error();
   return world;
@@ -84,35 +80,66 @@ Status World::deploy() {
   for (std::size_t i = 0; i < experiment_.applications.size(); ++i) {
     auto application = std::make_shared<Application>(experiment_.applications[i]);
     if (experiment_.prices) application->prices = *experiment_.prices;
+    const auto named = [&](const Error& error) {
+      return Error{error.code, str("application '", application->name, "': ", error.message)};
+    };
     auto profiles = plan::make_profiles(*application);
-    if (!profiles)
-      return Error{profiles.error().code, str("application '", application->name, "': ", profiles.error().message)};
+    if (!profiles) return named(profiles.error());
     const auto model = plan::make_model(*application, *profiles);
-    if (!model) return Error{model.error().code, str("application '", application->name, "': ", model.error().message)};
+    if (!model) return named(model.error());
     for (const plan::ModelStage& stage : model->stages) {
-      if (!fits_somewhere(stage, machines_))
-        return Error{ErrorCode::invalid, str("application '", application->name,
-                                             "': no machine of the cluster fits stage '", stage.name, "'")};
+      const Bytes memory = stage.function.valid() && experiment_.instances == Instances::counted
+                               ? application->function(stage.function).memory.value_or(Bytes{})
+                               : Bytes{};
+      if (!fits_somewhere(experiment_.cluster, stage, memory)) {
+        return named({ErrorCode::invalid, str("no machine of the cluster fits stage '", stage.name, "'")});
+      }
     }
-    const Duration objective =
+    Deployment d{.id = ApplicationId(static_cast<ApplicationId::rep>(i)), .application = application};
+    d.objective =
         experiment_.slo_scale ? minimum_time(*model) * *experiment_.slo_scale : application->objective.latency;
+    for (const plan::ModelStage& stage : model->stages) d.stages.push_back(stage.name);
+    number_workflows(application->workflow, d.workflows);
+    for (std::size_t f = 0; f < application->functions.size(); ++f) {
+      Rng draw = Rng::keyed(options_.seed, 9000 + i, f);
+      const double factor = 1 + options_.faults.profile_wrong * draw.uniform();
+      d.truth.push_back(options_.faults.profile_wrong > 0 && draw.chance(0.5) ? 1 / factor : factor);
+    }
+    d.profiles = std::move(profiles).value();
     result_.applications.push_back({.application = application->name});
-    deployments_.push_back({ApplicationId(static_cast<ApplicationId::rep>(i)), std::move(application),
-                            std::move(profiles).value(), objective});
-    for (const plan::ModelStage& stage : model->stages) deployments_.back().stages.push_back(stage.name);
+    deployments_.push_back(std::move(d));
   }
+  number_functions();
   scheduler_ = fresh_scheduler();
   return Done{};
 }
 
-std::unique_ptr<core::Scheduler> World::fresh_scheduler() const {
-  const auto parameters = experiment_.parameters.find(options_.scheduler);
-  auto policies = policy::make_scheduler(
-      options_.scheduler, parameters == experiment_.parameters.end() ? policy::Parameters{} : parameters->second);
+// The same function of several applications is one.
+void World::number_functions() {
+  std::vector<std::pair<std::string, const Function*>> known;  // with its tenant
+  std::vector<Bytes> memory;
+  for (Deployment& d : deployments_) {
+    for (const Function& function : d.application->functions) {
+      const auto same = [&](const auto& k) { return k.first == d.application->tenant && *k.second == function; };
+      const auto it = std::find_if(known.begin(), known.end(), same);
+      d.functions.push_back(static_cast<std::uint32_t>(it - known.begin()));
+      if (it != known.end()) continue;
+      known.emplace_back(d.application->tenant, &function);
+      memory.push_back(function.memory.value_or(Bytes{}));
+    }
+  }
+  if (experiment_.instances == Instances::warm) machines_.keep_warm(std::move(memory));
+}
+
+policy::Policies World::make_policies() const {
+  if (options_.policies) return options_.policies();
+  auto policies = policy::make_scheduler(options_.scheduler, parameters_of(experiment_, options_.scheduler));
   CHECK(policies.ok());
-  auto scheduler = std::make_unique<core::Scheduler>(std::move(policies).value());
-  for (const Deployment& d : deployments_) scheduler->observe(ApplicationDeployed{d.id, d.application}, kStart);
-  return scheduler;
+  return std::move(policies).value();
+}
+
+std::unique_ptr<core::Scheduler> World::fresh_scheduler() const {
+  return std::make_unique<core::Scheduler>(make_policies(), options_.limits, experiment_.transfer);
 }
 
 void World::schedule(Time at, Kind kind, std::uint64_t subject) {
@@ -124,21 +151,41 @@ void World::schedule_arrival() {
   if (next_arrival_) schedule(kStart + next_arrival_->at, Kind::arrival, 0);
 }
 
-void World::join_invokers() {
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    epochs_[i] = next_epoch_++;
-    tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(i)), .epoch = epochs_[i], .capacity = machines_[i]},
-         kStart);
+void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> instances) {
+  const std::uint64_t epoch = machines_.boot(machine, now);
+  const InvokerId id(static_cast<InvokerId::rep>(machine));
+  for (const InstanceStatus& i : instances) {
+    const Function& function = deployments_[i.application.index()].application->function(i.function);
+    machines_.set(id, i.id, {i.application, i.function, i.level, i.gpu, function.memory.value_or(Bytes{}), 0, now},
+                  now);
   }
+  tell(InvokerJoined{.id = id,
+                     .epoch = epoch,
+                     .capacity = machines_.capacity(machine),
+                     .warm = experiment_.instances == Instances::warm,
+                     .instances = std::move(instances)},
+       now);
+}
+
+// Everything has drained: nothing is left that was accepted and not answered.
+void World::drained() {
+  if (!asked_.empty()) return violate(str(asked_.size(), " requests were never answered"));
+  if (scheduler_->batches_running() > 0) return violate("batches are booked though nothing runs");
+  if (scheduler_->requests_in_system() > 0) return violate("requests are in the system though all were answered");
 }
 
 RunResult World::run() {
-  join_invokers();
+  for (const Deployment& d : deployments_) tell(ApplicationDeployed{d.id, d.application}, kStart);
+  std::vector<std::vector<InstanceStatus>> containers(machines_.size());
+  if (experiment_.instances == Instances::counted)
+    containers = containers_at_start(experiment_, machines_.capacities());
+  for (std::size_t i = 0; i < machines_.size(); ++i) join(i, kStart, std::move(containers[i]));
   schedule_arrival();
   constexpr std::uint64_t kProgressEvery = 1 << 14;
   for (std::uint64_t steps = 0;; ++steps) {
     const auto wake = scheduler_->next_wake();
-    if (heap_.empty() && !wake) break;
+    // A policy that only keeps things warm would wake for ever.
+    if (heap_.empty() && (!wake || asked_.empty())) break;
     if (heap_.empty() || (wake && *wake < heap_.top().at)) {
       now_ = std::max(now_, *wake);
     } else {
@@ -153,82 +200,23 @@ RunResult World::run() {
     if (result_.violation || (options_.until_event && result_.events >= *options_.until_event)) break;
     if (options_.progress && steps % kProgressEvery == 0) options_.progress(next_request_);
   }
-  if (!result_.violation && !options_.until_event) {
-    // Everything has drained: nothing is left that was accepted and not answered.
-    if (!asked_.empty())
-      violate(str(asked_.size(), " requests were never answered"));
-    else if (scheduler_->batches_running() > 0)
-      violate("batches are booked though nothing runs");
-  }
+  if (!result_.violation && !options_.until_event) drained();
   result_.decisions = scheduler_->counters().decisions;
-  result_.vcpu_capacity = static_cast<double>(vcpus_);
-  result_.slice_capacity = static_cast<double>(slices_);
+  result_.vcpu_capacity = static_cast<double>(machines_.vcpus());
+  result_.slice_capacity = static_cast<double>(machines_.slices());
+  result_.idle_warm_gb_s = machines_.idle_gb_s(now_);
   result_.hash = hash_.value();
   return std::move(result_);
 }
 
-void World::happen(const Happening& happening) {
-  switch (happening.kind) {
-    case Kind::arrival:
-      arrive(happening.at);
-      break;
-    case Kind::finish:
-      finish(happening.at, happening.subject, false);
-      break;
-    case Kind::fail:
-      finish(happening.at, happening.subject, true);
-      break;
-    case Kind::lost:
-      tell(
-          InvokerLost{InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)), happening.subject & 0xFFFFFFFFu},
-          happening.at);
-      break;
-    case Kind::back: {
-      const std::size_t machine = happening.subject;
-      epochs_[machine] = next_epoch_++;
-      tell(InvokerJoined{.id = InvokerId(static_cast<InvokerId::rep>(machine)),
-                         .epoch = epochs_[machine],
-                         .capacity = machines_[machine]},
-           happening.at);
-      break;
-    }
-    case Kind::cancel:
-      tell(RequestCancelled{RequestId(happening.subject)}, happening.at);
-      break;
-  }
-}
-
-void World::arrive(Time now) {
-  const workload::Arrival arrival = *next_arrival_;
-  const RequestId id(next_request_++);
-  const Deployment& deployment = deployments_[arrival.application];
-  const Time deadline = now + deployment.objective;
-  asked_.emplace(id.value(), Asked{now, deadline, arrival.application, false});
-  RequestArrived event{
-      .id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
-  // Conditions hold half of the time, fan-outs have one to four items; keyed, so that every scheduler sees the same.
-  const Workflow& workflow = deployment.application->workflow;
-  for (std::uint32_t s = 0; s < workflow.size(); ++s) {
-    if (!workflow.stages[s].when && !workflow.stages[s].foreach) continue;
-    Rng draw = Rng::keyed(options_.seed, id.value(), 1000 + s);
-    if (workflow.stages[s].when) event.verdicts.push_back({StageId(s), draw.chance(0.5)});
-    if (workflow.stages[s].foreach)
-      event.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4))});
-  }
-  tell(event, now);
-  schedule_arrival();
-  if (options_.faults.cancel > 0 && luck_.chance(options_.faults.cancel))
-    schedule(now + Duration::ms(luck_.uniform() * 500), Kind::cancel, id.value());
-}
-
 void World::tell(const Event& event, Time now) {
   ++result_.events;
-  if (options_.check_every_event) remember(str(now.count_ns(), " ns: event kind ", event.index()));
+  if (options_.check_every_event) remember(event, now);
   scheduler_->observe(event, now);
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
-  if (options_.faults.reload_per_event > 0 && luck_.chance(options_.faults.reload_per_event)) reload();
+  if (strikes(options_.faults.reload_per_event)) reload();
 }
 
 // Saves the scheduler and goes on with a fresh one that has loaded the save: no later command may differ.
@@ -246,182 +234,20 @@ void World::decide(Time now) {
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
+  if (options_.tamper) options_.tamper(commands_);
   for (const Command& command : commands_.list) act(command, now);
-  if (options_.faults.crash_per_event > 0 && luck_.chance(options_.faults.crash_per_event)) crash(now);
-}
-
-void World::act(const Command& command, Time now) {
-  hash_.add(command.id.value());
-  hash_.add(command.action.index());
-  if (const auto* batch = std::get_if<StartBatch>(&command.action)) {
-    hash_.add(batch->invoker.value());
-    hash_.add(batch->positions.slices);
-    hash_.add((std::uint64_t{batch->configuration.batch} << 32) | (std::uint64_t{batch->configuration.vcpu} << 16) |
-              batch->configuration.slices);
-    hash_.add(batch->members.front().invocation.value());
-    start(*batch, command.work, now);
-  } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
-    hash_.add(reply->request.value());
-    hash_.add(reply->cost.count());
-    answered(reply->request, reply->outcome, std::nullopt, reply->cost, now);
-  } else if (const auto* reject = std::get_if<Reject>(&command.action)) {
-    answered(reject->request, RequestOutcome::failed, reject->reason, {}, now);
-  } else if (const auto* accept = std::get_if<Accept>(&command.action)) {
-    const auto it = asked_.find(accept->request.value());
-    if (it == asked_.end() || it->second.accepted)
-      return violate(str("request ", accept->request.value(), " was accepted twice"));
-    it->second.accepted = true;
-  }
-}
-
-// What the profile says of a batch that is as full as it is.
-profile::Latency World::believed(const StartBatch& command) const {
-  const Deployment& deployment = deployments_[command.application.index()];
-  Configuration actual = command.configuration;
-  actual.batch = static_cast<std::uint16_t>(command.members.size());
-  return deployment.profiles[command.function.index()].latency(actual);
-}
-
-// Noise is keyed by the oldest member and its stage, so that all schedulers see the same luck for the same work.
-Duration World::execution(const StartBatch& command, std::uint64_t stage) const {
-  const profile::Latency latency = believed(command);
-  Rng draw = Rng::keyed(options_.seed, command.members.front().request.value(), stage);
-  const double sigma =
-      experiment_.noise ? experiment_.noise->sigma : (latency.mean_ms > 0 ? latency.sd_ms / latency.mean_ms : 0);
-  double factor = 1;
-  if (sigma > 0) factor += sigma * std::clamp(draw.normal(), -3.0, 3.0);
-  if (experiment_.noise && draw.chance(experiment_.noise->straggler_probability))
-    factor *= experiment_.noise->straggler_factor;
-  return Duration::ms(latency.mean_ms * factor);
-}
-
-// Counted, not clocked: ESG 5 ns an expansion, Orion 0.5 µs a state, every decision at least 10 µs (`native`); `paper`
-// charges what ESG's evaluation reports.
-Duration World::thinking(const Work& work) const {
-  switch (experiment_.scheduler_time) {
-    case SchedulerTime::none:
-      return {};
-    case SchedulerTime::paper:
-      return work.expansions > 0 ? Duration::ms(5) : Duration::us(20.0 * static_cast<double>(work.states));
-    case SchedulerTime::native:
-      break;
-  }
-  return Duration::us(
-      std::max(10.0, 0.005 * static_cast<double>(work.expansions) + 0.5 * static_cast<double>(work.states)));
-}
-
-void World::start(const StartBatch& command, const Work& work, Time now) {
-  const std::size_t machine = command.invoker.index();
-  ++result_.batches;
-  result_.members += command.members.size();
-  std::optional<Bytes> local, remote;
-  for (const BatchMember& member : command.members) {
-    if (!member.inputs_at.valid()) continue;  // came with the request
-    auto& sum = member.inputs_at == command.invoker ? local : remote;
-    sum = sum.value_or(Bytes{}) + member.bytes;
-  }
-  const Duration transfer = profile::transfer_time(experiment_.transfer, {.local = local, .remote = remote});
-  Duration run = execution(command, command.members.front().stage.value());
-  if (options_.faults.slow > 0 && luck_.chance(options_.faults.slow)) run = run * 10;
-  const Duration held = transfer + run;
-  Running running{.start = command,
-                  .decided = now,
-                  .started = now + thinking(work),
-                  .held = experiment_.billing == Billing::held ? held : run,
-                  .transfer = transfer,
-                  .measured = run,
-                  .epoch = epochs_[machine]};
-  const std::uint64_t id = command.id.value();
-  Time done = running.started + held;
-  running.gone = epochs_[machine] == 0;  // sent to a machine that is already dead
-  if (running.gone) report(running, ActionEnd::lost, now);
-  running_.emplace(id, std::move(running));
-  if (options_.faults.any()) running_order_.push_back(command.id);
-  const bool fails = options_.faults.batch_fails > 0 && luck_.chance(options_.faults.batch_fails);
-  if (options_.faults.message_late > 0 && luck_.chance(options_.faults.message_late))
-    done += Duration::ms(luck_.uniform() * 200);
-  schedule(done, fails ? Kind::fail : Kind::finish, id);
-  if (options_.faults.message_twice > 0 && luck_.chance(options_.faults.message_twice))
-    schedule(done + Duration::ms(luck_.uniform() * 20), Kind::finish, id);
-  result_.vcpu_seconds += held.to_s() * command.configuration.vcpu;
-  result_.slice_seconds += held.to_s() * command.configuration.slices;
-}
-
-void World::finish(Time now, std::uint64_t batch, bool fails) {
-  const auto it = running_.find(batch);
-  if (it == running_.end() || it->second.gone) {
-    if (it == running_.end())
-      tell(BatchFailed{.id = BatchId(batch), .error = "Duplicate"}, now);  // a second message about it
-    return;
-  }
-  Running running = std::move(it->second);
-  running_.erase(it);
-  report(running, fails ? ActionEnd::failed : ActionEnd::succeeded, now);
-  if (fails) return tell(BatchFailed{.id = BatchId(batch), .error = "WorkerCrashed"}, now);
-  BatchFinished event{.id = BatchId(batch), .measured = running.measured, .held = running.held};
-  for (const BatchMember& member : running.start.members) {
-    InvocationResult result{.id = member.invocation};
-    if (options_.faults.invocation_fails > 0 && luck_.chance(options_.faults.invocation_fails)) {
-      result.outcome = Outcome::failed;
-      result.error = "FunctionError";
-    }
-    event.results.push_back(std::move(result));
-  }
-  tell(event, now);
-}
-
-// A machine dies with all it runs; that is noticed later, and it comes back empty.
-void World::crash(Time now) {
-  const std::size_t machine = luck_.below(machines_.size());
-  if (epochs_[machine] == 0) return;
-  const std::uint64_t epoch = epochs_[machine];
-  for (const BatchId id : running_order_) {
-    const auto it = running_.find(id.value());
-    if (it == running_.end() || it->second.gone || it->second.start.invoker.index() != machine) continue;
-    it->second.gone = true;
-    report(it->second, ActionEnd::lost, now);
-  }
-  std::erase_if(running_order_, [&](BatchId id) { return !running_.contains(id.value()); });
-  epochs_[machine] = 0;
-  const Time noticed = now + options_.faults.detection * (0.5 + luck_.uniform());
-  schedule(noticed, Kind::lost, (static_cast<std::uint64_t>(machine) << 32) | epoch);
-  schedule(noticed + options_.faults.repair * (0.5 + luck_.uniform()), Kind::back, machine);
-}
-
-void World::answered(RequestId request, RequestOutcome outcome, std::optional<RejectReason> rejected, PicoDollars cost,
-                     Time now) {
-  const auto it = asked_.find(request.value());
-  if (it == asked_.end()) return violate(str("request ", request.value(), " was answered twice"));
-  const Asked asked = it->second;
-  asked_.erase(it);
-  const bool met = now <= asked.deadline;
-  report(request, asked, ending_of(outcome, rejected.has_value(), met), rejected, cost);
-  if (request.value() < experiment_.workload.warmup) return;
-  ++result_.requests;
-  ApplicationResult& application = result_.applications[asked.application];
-  ++application.requests;
-  result_.cost += cost.to_dollars();
-  result_.seconds = now.count_ns() > 0 ? (now - kStart).to_s() : 0;
-  if (rejected) {
-    ++result_.rejected;
-  } else if (outcome == RequestOutcome::cancelled) {
-    ++result_.cancelled;
-  } else if (outcome != RequestOutcome::finished) {
-    ++result_.failed;
-  } else {
-    result_.latency.add(now - asked.at);
-    ++(met ? result_.met : result_.late);
-    application.met += met ? 1 : 0;
-  }
+  if (options_.faults.any()) strike(now);
 }
 
 void World::violate(std::string what) {
-  if (!result_.violation) result_.violation = Violation{result_.events, std::move(what), last_};
+  if (result_.violation) return;
+  result_.violation = Violation{result_.events, std::move(what), {}};
+  for (const auto& [event, at] : last_) result_.violation->last_events.push_back(describe(event, at));
 }
 
-void World::remember(std::string what) {
-  if (last_.size() == kLastEvents) last_.erase(last_.begin());
-  last_.push_back(std::move(what));
+void World::remember(const Event& event, Time now) {
+  if (last_.size() == kLastEvents) last_.pop_front();
+  last_.emplace_back(event, now);
 }
 
 }  // namespace sluice::sim

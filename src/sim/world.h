@@ -3,6 +3,7 @@
 // to the bit.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <queue>
@@ -17,6 +18,7 @@
 #include "domain/experiment.h"
 #include "profile/function_profile.h"
 #include "sim/faults.h"
+#include "sim/machines.h"
 #include "sim/observer.h"
 #include "sim/result.h"
 #include "workload/stream.h"
@@ -25,12 +27,17 @@ namespace sluice::sim {
 
 struct WorldOptions {
   std::string scheduler = "sluice";
+  // Makes the scheduler's policies again and again (reloads); absent: those of `scheduler` in the catalog.
+  std::function<policy::Policies()> policies;
   std::uint64_t seed = 1;
+  core::Limits limits;
   Faults faults;
   bool check_every_event = false;                        // full invariants
   std::optional<std::uint64_t> until_event;              // stop there
   std::function<void(std::uint64_t requests)> progress;  // now and then
-  Observer* observer = nullptr;                          // outlives the run; null: nobody looks
+  // What leaves the scheduler on its way to the world: for tests of the checker.
+  std::function<void(Commands&)> tamper;
+  Observer* observer = nullptr;  // outlives the run; null: nobody looks
 };
 
 class World {
@@ -46,57 +53,92 @@ class World {
     ApplicationId id;
     std::shared_ptr<const Application> application;
     std::vector<profile::FunctionProfile> profiles;
+    std::vector<std::uint32_t> functions;  // by FunctionId: its number among all different ones
+    std::vector<double> truth;             // by function: how long it really takes, over what its profile says
     Duration objective;
-    std::vector<std::string> stages;  // of its plan
+    std::vector<std::string> stages;         // of its plan
+    std::vector<const Workflow*> workflows;  // its own, then the bodies of its foreach stages as the core numbers them
   };
-  enum class Kind : std::uint8_t { arrival, finish, fail, lost, back, cancel };
+  enum class Kind : std::uint8_t { arrival, finish, fail, lost, back, cancel, stopped, loaded, unloaded };
   struct Happening {
     Time at;
     std::uint64_t order = 0;
     Kind kind = Kind::arrival;
-    std::uint64_t subject = 0;  // a batch, an invoker or a request
+    std::uint64_t subject = 0;  // a batch, an invoker, a request or a command about an instance
     bool operator>(const Happening& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
   };
   struct Running {
     StartBatch start;
     Time decided, started;
     Duration held, transfer, measured;
-    std::uint64_t epoch = 0;
-    bool gone = false;  // its machine died
+    bool gone = false;  // its machine died, or it was cancelled
+    bool cold = false;  // it waited for a load
   };
   struct Asked {
     Time at, deadline;
     std::uint32_t application = 0;
-    bool accepted = false;
+    bool accepted = false, cold = false;
+  };
+  // A load or an eviction on its way.
+  struct Move {
+    InvokerId invoker;
+    InstanceId instance;
+    Machines::Loaded becomes;
+    std::uint64_t epoch = 0;
+    Time begun;
+    bool fails = false;
   };
 
   World(const Experiment& experiment, WorldOptions options, workload::ArrivalStream stream);
   [[nodiscard]] Status deploy();
+  void number_functions();
+  [[nodiscard]] std::uint32_t function_of(const StartBatch& command) const {
+    return deployments_[command.application.index()].functions[command.function.index()];
+  }
+  [[nodiscard]] policy::Policies make_policies() const;
   [[nodiscard]] std::unique_ptr<core::Scheduler> fresh_scheduler() const;
-  void join_invokers();
+  void join(std::size_t machine, Time now, std::vector<InstanceStatus> instances = {});
   void schedule(Time at, Kind kind, std::uint64_t subject);
   void schedule_arrival();
+  void tell(const Event& event, Time now);
+  void decide(Time now);
+  void drained();
+  void reload();
+  void violate(std::string what);
+  void remember(const Event& event, Time now);
+
+  // What happens (happen.cpp).
   void happen(const Happening& happening);
   void arrive(Time now);
   void finish(Time now, std::uint64_t batch, bool fails);
+  void moved(Time now, std::uint64_t move, bool up);
+  void strike(Time now);
   void crash(Time now);
-  void tell(const Event& event, Time now);
-  void decide(Time now);
+  void change_machine(Time now);
+  void take_down(std::size_t machine, Time now);
+  void lose_object(Time now);
+  void change_profile(Time now);
+  [[nodiscard]] bool strikes(double probability) { return !healed_ && probability > 0 && luck_.chance(probability); }
+
+  // What commands do (act.cpp).
   void act(const Command& command, Time now);
   void start(const StartBatch& command, const Work& work, Time now);
+  void load(const LoadInstance& command, Time now);
+  void evict(const EvictInstance& command, Time now);
+  void cancel(const CancelBatch& command, Time now);
   void answered(RequestId request, RequestOutcome outcome, std::optional<RejectReason> rejected, PicoDollars cost,
                 Time now);
+  [[nodiscard]] profile::Latency believed(const StartBatch& command) const;
+  [[nodiscard]] Duration execution(const StartBatch& command) const;
+  [[nodiscard]] Duration thinking(const Work& work) const;
+  [[nodiscard]] double noise(double sigma, Rng& draw) const;
+
   // Tell the observer, if there is one (told.cpp).
   void report(const Running& running, ActionEnd end, Time now) const;
   void report(RequestId request, const Asked& asked, Ending ending, std::optional<RejectReason> reason,
               PicoDollars cost) const;
+  void report(const Move& move, ActionKind kind, ActionEnd end, Time now) const;
   [[nodiscard]] std::string_view stage_name(const StartBatch& command) const;
-  void reload();
-  void violate(std::string what);
-  void remember(std::string what);
-  [[nodiscard]] profile::Latency believed(const StartBatch& command) const;
-  [[nodiscard]] Duration execution(const StartBatch& command, std::uint64_t draw_stage) const;
-  [[nodiscard]] Duration thinking(const Work& work) const;
 
   const Experiment& experiment_;
   WorldOptions options_;
@@ -104,20 +146,19 @@ class World {
   std::optional<workload::Arrival> next_arrival_;
   std::vector<Deployment> deployments_;
   std::unique_ptr<core::Scheduler> scheduler_;
-  std::vector<NodeGroup> machines_;    // one each
-  std::vector<std::uint64_t> epochs_;  // 0: down
-  std::uint64_t next_epoch_ = 1;
+  Machines machines_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> heap_;
-  std::uint64_t next_order_ = 0, next_request_ = 0;
+  std::uint64_t next_order_ = 0, next_request_ = 0, next_move_ = 0;
   std::unordered_map<std::uint64_t, Running> running_;  // looked up, never walked
   std::vector<BatchId> running_order_;                  // what runs, in the order of starting; for crashes
+  std::unordered_map<std::uint64_t, Move> moves_;
   std::unordered_map<std::uint64_t, Asked> asked_;
   Commands commands_;
-  Rng luck_;  // of faults
+  Rng luck_;             // of faults
+  bool healed_ = false;  // nothing goes wrong any more
   Hash hash_;
   RunResult result_;
-  std::uint64_t vcpus_ = 0, slices_ = 0;  // of the cluster
-  std::vector<std::string> last_;         // events, while checking
+  std::deque<std::pair<Event, Time>> last_;  // while checking
   Time now_;
 };
 

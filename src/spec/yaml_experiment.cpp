@@ -244,6 +244,7 @@ std::optional<Experiment> read_experiment(const Cursor& document, Includes& incl
     out.workload = read_workload(*field);
   if (auto field = fields.optional("noise")) out.noise = read_noise(*field);
   if (auto field = fields.optional("transfer")) out.transfer = read_transfer(*field);
+  if (auto field = fields.optional("network_delay")) out.network_delay = field->duration().value_or(Duration{});
   read_choice(fields, "instances", kInstances, out.instances);
   read_choice(fields, "scheduler_time", kSchedulerTimes, out.scheduler_time);
   read_choice(fields, "billing", kBillings, out.billing);

@@ -33,11 +33,14 @@ class Scene {
     application->workflow.stages = std::move(stages);
     application_ = std::move(application);
     scheduler_ = fresh();
+    see(ApplicationDeployed{ApplicationId(0), application_});
   }
 
   Scene& invoker(std::uint32_t id, std::uint32_t vcpu = 4, std::uint32_t slices = 7, std::uint64_t epoch = 1) {
-    see(InvokerJoined{
-        .id = InvokerId(id), .epoch = epoch, .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices}});
+    see(InvokerJoined{.id = InvokerId(id),
+                      .epoch = epoch,
+                      .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices},
+                      .warm = true});
     return *this;
   }
   Scene& at(double ms) {
@@ -117,9 +120,7 @@ class Scene {
  private:
   std::unique_ptr<Scheduler> fresh() const {
     auto policies = policy::make_scheduler(name_, {});
-    auto out = std::make_unique<Scheduler>(std::move(policies).value(), limits_);
-    out->observe(ApplicationDeployed{ApplicationId(0), application_}, Time::from_ns(0));
-    return out;
+    return std::make_unique<Scheduler>(std::move(policies).value(), limits_);
   }
   std::string name_;
   Limits limits_;

@@ -1,0 +1,131 @@
+// Applications come, change and go.
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "core/scheduler.h"
+
+namespace sluice::core {
+namespace {
+
+std::shared_ptr<const plan::FrontierPlanner> make_planner(const Application& application) {
+  const auto profiles = plan::make_profiles(application);
+  CHECK_MSG(profiles.ok(), profiles.error().message);  // the driver deploys only what can be planned
+  auto model = plan::make_model(application, *profiles);
+  CHECK_MSG(model.ok(), model.error().message);
+  return std::make_shared<plan::FrontierPlanner>(std::move(model).value());
+}
+
+bool runs_on_gpus(const Function& function) {
+  const auto profile = profile::FunctionProfile::make(function);
+  return profile.ok() && std::any_of(profile->configurations().begin(), profile->configurations().end(),
+                                     [](const Configuration& c) { return c.slices > 0; });
+}
+
+std::uint64_t key_of(const std::string& tenant, const Function& function) {
+  Hash hash;
+  hash.add(tenant);
+  hash.add(function.name);
+  hash.add(version_of(function));
+  return hash.value();
+}
+
+}  // namespace
+
+// The same function of a tenant is one, whichever of its applications have it.
+std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId id, const Application& application) {
+  std::vector<policy::SharedFunctionId> out;
+  for (std::size_t f = 0; f < application.functions.size(); ++f) {
+    const Function& function = application.functions[f];
+    const std::uint64_t key = key_of(application.tenant, function);
+    const auto it = std::find_if(functions_.begin(), functions_.end(),
+                                 [&](const policy::SharedFunction& other) { return other.key == key; });
+    if (it != functions_.end()) {
+      out.push_back(it->id);
+      continue;
+    }
+    const policy::SharedFunctionId shared(static_cast<policy::SharedFunctionId::rep>(functions_.size()));
+    functions_.push_back({.id = shared,
+                          .key = key,
+                          .application = id,
+                          .function = FunctionId(static_cast<FunctionId::rep>(f)),
+                          .memory = function.memory.value_or(Bytes{}),
+                          .cold_start = function.cold_start,
+                          .level = runs_on_gpus(function) ? Level::device : Level::host});
+    load_failures_.push_back(0);
+    out.push_back(shared);
+  }
+  return out;
+}
+
+void Scheduler::on(const ApplicationDeployed& event) {
+  CHECK_MSG(event.id.index() == models_.size(), "applications are deployed in the order of their ids");
+  deploy(event.id,
+         policies_.transform == nullptr ? event.application : policies_.transform->deployed(event.application));
+}
+
+void Scheduler::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
+  auto planner = make_planner(*application);
+  const std::size_t first = queues_.size();
+  controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
+  for (std::size_t q = first; q < queues_.size(); ++q) {
+    functions_[queues_[q].shared.index()].queues.push_back(queues_[q].id);
+  }
+  models_.push_back({id, application, std::move(planner)});
+}
+
+// What it has begun it finishes; nothing new is let in.
+void Scheduler::on(const ApplicationRemoved& event) {
+  if (event.id.index() < models_.size()) models_[event.id.index()].removed = true;
+}
+
+void Scheduler::on(const ProfileChanged& event) {
+  if (event.application.index() >= models_.size()) return;
+  const Application& before = *models_[event.application.index()].application;
+  if (event.function.index() >= before.functions.size()) return;
+  auto changed = std::make_shared<Application>(before);
+  changed->functions[event.function.index()].profile = *event.profile;
+  believe(event.application, std::move(changed));
+}
+
+// Stages and queues stay as they are; only what planners believe changes.
+void Scheduler::believe(ApplicationId id, std::shared_ptr<const Application> application) {
+  policy::ApplicationModel& model = models_[id.index()];
+  model.application = std::move(application);
+  model.planner = make_planner(*model.application);
+  const auto profiles = plan::make_profiles(*model.application);
+  for (policy::Queue& queue : queues_) {
+    if (queue.application != id) continue;
+    queue.planner = model.planner;
+    if (queue.handler == nullptr) continue;
+    auto alone = plan::make_stage_model(*model.application, *profiles, *queue.handler);
+    CHECK(alone.ok());
+    queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
+  }
+  changed_ = true;
+}
+
+// As they were deployed, and what is believed of them now where that differs.
+void Scheduler::visit_applications(Archive& archive) {
+  std::vector<std::shared_ptr<const Application>> deployed, believed;
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    deployed.push_back(controls_[i].application);
+    believed.push_back(models_[i].application == controls_[i].application ? nullptr : models_[i].application);
+  }
+  archive(deployed, believed);
+  if (archive.is_loading() && archive.ok()) {
+    models_.clear();
+    controls_.clear();
+    functions_.clear();
+    queues_.clear();
+    load_failures_.clear();
+    for (std::size_t i = 0; i < deployed.size(); ++i)
+      deploy(ApplicationId(static_cast<ApplicationId::rep>(i)), deployed[i]);
+    for (std::size_t i = 0; i < std::min(models_.size(), believed.size()); ++i) {
+      if (believed[i] != nullptr) believe(models_[i].id, believed[i]);
+    }
+  }
+  for (policy::ApplicationModel& model : models_) archive(model.removed);
+}
+
+}  // namespace sluice::core

@@ -1,0 +1,19 @@
+// Which slices of a GPU a share gets: the rules of the slice layouts.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "domain/cluster.h"
+
+namespace sluice::policy {
+
+struct FreeSlices {
+  std::uint32_t slices = 0;  // in all
+  std::uint64_t free = 0;    // a bit each
+};
+
+// The positions for `wanted` slices: the lowest free ones where the layout lets them start; nothing if there are none.
+[[nodiscard]] std::optional<std::uint64_t> free_positions(const FreeSlices& gpu, std::uint32_t wanted,
+                                                          SliceLayout layout);
+
+}  // namespace sluice::policy

@@ -1,0 +1,186 @@
+// What happens to a world: requests come, batches end, machines die and come back.
+#include <algorithm>
+
+#include "sim/world.h"
+
+namespace sluice::sim {
+
+void World::happen(const Happening& happening) {
+  const Time now = happening.at;
+  switch (happening.kind) {
+    case Kind::arrival:
+      return arrive(now);
+    case Kind::finish:
+      return finish(now, happening.subject, false);
+    case Kind::fail:
+      return finish(now, happening.subject, true);
+    case Kind::lost:
+      return tell(
+          InvokerLost{InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)), happening.subject & 0xFFFFFFFFu},
+          now);
+    case Kind::back:
+      if (machines_.epoch(happening.subject) == 0) join(happening.subject, now);
+      return;
+    case Kind::stopped:
+      return tell(BatchFailed{.id = BatchId(happening.subject), .error = "Cancelled"}, now);
+    case Kind::cancel:
+      return tell(RequestCancelled{RequestId(happening.subject)}, now);
+    case Kind::loaded:
+      return moved(now, happening.subject, true);
+    case Kind::unloaded:
+      return moved(now, happening.subject, false);
+  }
+}
+
+namespace {
+
+// Conditions hold half of the time, fan-outs have one to four items; keyed, so that every scheduler sees the same.
+template <class Told>
+void decide_branches(const Workflow& workflow, std::uint64_t seed, std::uint64_t key, Told& told) {
+  for (std::uint32_t s = 0; s < workflow.size(); ++s) {
+    if (!workflow.stages[s].when && !workflow.stages[s].foreach) continue;
+    Rng draw = Rng::keyed(seed, key, 1000 + s);
+    if (workflow.stages[s].when) told.verdicts.push_back({StageId(s), draw.chance(0.5)});
+    if (workflow.stages[s].foreach)
+      told.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4))});
+  }
+}
+
+}  // namespace
+
+void World::arrive(Time now) {
+  const workload::Arrival arrival = *next_arrival_;
+  const RequestId id(next_request_++);
+  const Deployment& deployment = deployments_[arrival.application];
+  const Time deadline = now + deployment.objective;
+  if (id.value() == experiment_.workload.warmup) machines_.forget_idle(now);
+  asked_.emplace(id.value(), Asked{now, deadline, arrival.application});
+  RequestArrived event{
+      .id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
+  decide_branches(deployment.application->workflow, options_.seed, id.value(), event);
+  tell(event, now);
+  schedule_arrival();
+  healed_ = !next_arrival_.has_value();
+  if (strikes(options_.faults.cancel)) {
+    schedule(now + Duration::ms(luck_.uniform() * 500), Kind::cancel, id.value());
+  }
+}
+
+void World::finish(Time now, std::uint64_t batch, bool fails) {
+  const auto it = running_.find(batch);
+  if (it == running_.end()) {
+    return tell(BatchFailed{.id = BatchId(batch), .error = "Duplicate"}, now);  // a second message about it
+  }
+  Running running = std::move(it->second);
+  running_.erase(it);
+  if (running.gone) return;
+  machines_.end(running.start, function_of(running.start), now);
+  report(running, fails ? ActionEnd::failed : ActionEnd::succeeded, now);
+  if (fails) return tell(BatchFailed{.id = BatchId(batch), .error = "WorkerCrashed"}, now);
+  BatchFinished event{.id = BatchId(batch), .measured = running.measured, .held = running.held};
+  const Deployment& deployment = deployments_[running.start.application.index()];
+  for (const BatchMember& member : running.start.members) {
+    InvocationResult result{.id = member.invocation};
+    if (strikes(options_.faults.invocation_fails)) {
+      result.outcome = Outcome::failed;
+      result.error = "FunctionError";
+    } else if (member.workflow > 0) {  // inside a foreach conditions are known when the first stages have run
+      decide_branches(*deployment.workflows[member.workflow], options_.seed, member.run, result);
+    }
+    event.results.push_back(std::move(result));
+  }
+  tell(event, now);
+}
+
+void World::moved(Time now, std::uint64_t id, bool up) {
+  const auto it = moves_.find(id);
+  const Move move = it->second;
+  moves_.erase(it);
+  const std::size_t machine = move.invoker.index();
+  if (machines_.epoch(machine) != move.epoch) return;  // died meanwhile
+  report(move, up ? ActionKind::load : ActionKind::evict, move.fails ? ActionEnd::failed : ActionEnd::succeeded, now);
+  if (move.fails)
+    return tell(LoadFailed{.invoker = move.invoker, .instance = move.instance, .error = "LoadFailed"}, now);
+  const Level level = move.becomes.level;
+  if (!up) {
+    machines_.unload(move.invoker, move.instance, level, now);
+    return tell(InstanceUnloaded{.invoker = move.invoker, .instance = move.instance, .level = level}, now);
+  }
+  Machines::Loaded loaded = move.becomes;
+  loaded.since = now;
+  machines_.set(move.invoker, move.instance, loaded, now);
+  if (next_request_ > experiment_.workload.warmup) ++result_.cold_starts;
+  tell(InstanceLoaded{.invoker = move.invoker, .instance = move.instance, .level = level, .measured = now - move.begun},
+       now);
+}
+
+// Bad luck after a decision.
+void World::strike(Time now) {
+  if (strikes(options_.faults.crash_per_event)) crash(now);
+  if (strikes(options_.faults.drain_per_event)) change_machine(now);
+  if (strikes(options_.faults.process_dies)) {
+    if (const auto idle = machines_.idle_one(luck_.next())) {
+      machines_.unload(idle->first, idle->second, Level::none, now);
+      tell(InstanceUnloaded{.invoker = idle->first, .instance = idle->second, .level = Level::none}, now);
+    }
+  }
+  if (strikes(options_.faults.object_lost_per_event)) lose_object(now);
+  if (strikes(options_.faults.profile_changes)) change_profile(now);
+}
+
+void World::take_down(std::size_t machine, Time now) {
+  for (const BatchId id : running_order_) {
+    const auto it = running_.find(id.value());
+    if (it == running_.end() || it->second.gone || it->second.start.invoker.index() != machine) continue;
+    it->second.gone = true;
+    report(it->second, ActionEnd::lost, now);
+  }
+  std::erase_if(running_order_, [&](BatchId id) { return !running_.contains(id.value()); });
+  machines_.crash(machine, now);
+}
+
+// A machine dies with all it runs; that is noticed later, and it comes back empty.
+void World::crash(Time now) {
+  const std::size_t machine = luck_.below(machines_.size());
+  const std::uint64_t epoch = machines_.epoch(machine);
+  if (epoch == 0) return;
+  take_down(machine, now);
+  const Time noticed = now + options_.faults.detection * (0.5 + luck_.uniform());
+  schedule(noticed, Kind::lost, (static_cast<std::uint64_t>(machine) << 32) | epoch);
+  schedule(noticed + options_.faults.repair * (0.5 + luck_.uniform()), Kind::back, machine);
+}
+
+// A machine gets more or fewer vCPUs, or leaves and comes back as another life without anybody saying that it was lost.
+void World::change_machine(Time now) {
+  const std::size_t machine = luck_.below(machines_.size());
+  const InvokerId id(static_cast<InvokerId::rep>(machine));
+  if (machines_.epoch(machine) == 0) return;
+  if (luck_.chance(0.5)) {
+    machines_.capacity(machine).vcpu = static_cast<std::uint32_t>(4 + luck_.below(12));
+    return tell(InvokerChanged{.id = id, .capacity = machines_.capacity(machine)}, now);
+  }
+  tell(InvokerDraining{id}, now);
+  take_down(machine, now);
+  schedule(now + options_.faults.repair * (0.5 + luck_.uniform()), Kind::back, machine);
+}
+
+void World::lose_object(Time now) {
+  if (next_request_ == 0) return;
+  const std::uint64_t recent = std::min<std::uint64_t>(next_request_, 50);
+  tell(ObjectLost{.invoker = InvokerId(static_cast<InvokerId::rep>(luck_.below(machines_.size()))),
+                  .request = RequestId(next_request_ - 1 - luck_.below(recent))},
+       now);
+}
+
+// Somebody has measured a function again.
+void World::change_profile(Time now) {
+  const Deployment& d = deployments_[luck_.below(deployments_.size())];
+  const FunctionId function(static_cast<FunctionId::rep>(luck_.below(d.application->functions.size())));
+  auto profile = std::make_shared<Profile>(d.application->function(function).profile);
+  if (auto* table = std::get_if<ProfileTable>(profile.get())) {
+    for (ProfileRow& row : table->rows) row.mean_ms *= luck_.uniform(0.5, 2);
+  }
+  tell(ProfileChanged{.application = d.id, .function = function, .profile = std::move(profile)}, now);
+}
+
+}  // namespace sluice::sim
