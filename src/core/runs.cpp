@@ -321,6 +321,7 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
   drop_waiting(slot);
+  policies_.dispatch->ended(view(), request.id);
   request_slots_.erase(request.id);
   requests_.give_back(slot);
 }
