@@ -54,6 +54,7 @@ Json run_json(const sim::RunResult& run) {
            {{"vcpu", run.vcpu_seconds / span / run.vcpu_capacity},
             {"vgpu", run.slice_capacity > 0 ? run.slice_seconds / span / run.slice_capacity : 0}}},
           {"decisions", run.decisions},
+          {"configuration_miss_rate", run.configuration_miss_rate()},
           {"applications", applications},
           {"hash", fmt::format("{:016x}", run.hash)}};
 }
@@ -82,9 +83,9 @@ Json scheduler_json(const std::vector<const sim::RunResult*>& runs) {
   if (runs.size() == 1) return run_json(*runs.front());
   Json out = run_json(*runs.front());
   out.erase("seed");
-  for (const char* name :
-       {"requests", "met", "late", "rejected", "failed", "cancelled", "slo_hit_rate", "slo_hit_rate_worst_application",
-        "goodput_per_s", "cost", "cost_per_request", "cost_per_met_request", "batches", "mean_batch", "decisions"}) {
+  for (const char* name : {"requests", "met", "late", "rejected", "failed", "cancelled", "slo_hit_rate",
+                           "slo_hit_rate_worst_application", "goodput_per_s", "cost", "cost_per_request",
+                           "cost_per_met_request", "batches", "mean_batch", "decisions", "configuration_miss_rate"}) {
     double sum = 0;
     for (const sim::RunResult* run : runs) sum += run_json(*run)[name].get<double>();
     out[name] = sum / static_cast<double>(runs.size());

@@ -217,6 +217,8 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   batch.cancelled = false;
   batch_slots_.emplace(id, slot);
   ++counters_.batches;
+  counters_.planned += proposals.planned ? 1 : 0;
+  counters_.configuration_misses += proposals.planned && proposals.configuration_missed ? 1 : 0;
   StartBatch start{.id = id,
                    .invoker = batch.invoker,
                    .instance = batch.instance,

@@ -32,9 +32,11 @@ struct Limits {
 struct Counters {
   std::uint64_t accepted = 0, rejected = 0, finished = 0, failed = 0, cancelled = 0;
   std::uint64_t batches = 0, invocations = 0, decisions = 0, retries = 0, loads = 0;
+  std::uint64_t planned = 0, configuration_misses = 0;  // batches whose configuration was fixed earlier; that missed it
   PicoDollars billed;
   void visit(Archive& a) {
-    a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, loads, billed);
+    a(accepted, rejected, finished, failed, cancelled, batches, invocations, decisions, retries, loads, planned,
+      configuration_misses, billed);
   }
 };
 

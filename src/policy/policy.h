@@ -32,11 +32,14 @@ struct Proposals {
   std::vector<Proposal> ranked;
   std::uint32_t drop = 0, drop_first = 0;  // how many, from which on
   Work work;
+  bool planned = false;               // the configuration was fixed earlier, for the whole request
+  bool configuration_missed = false;  // and cannot be used as planned: too few invocations wait, or it fitted nowhere
   void clear() {
     queue = QueueId::none();
     ranked.clear();
     drop = drop_first = 0;
     work = {};
+    planned = configuration_missed = false;
   }
 };
 

@@ -31,6 +31,7 @@ struct RunResult {
   double cost = 0;           // dollars
   std::uint64_t batches = 0, members = 0, decisions = 0, events = 0;
   std::uint64_t cold_starts = 0;                 // instances raised after warm-up
+  std::uint64_t planned = 0, configuration_misses = 0;  // batches, warm-up included
   double idle_warm_gb_s = 0;                     // memory of instances that did nothing, after warm-up
   double vcpu_seconds = 0, slice_seconds = 0;    // held
   double seconds = 0;                            // of virtual time, from the first to the last measured answer
@@ -50,6 +51,10 @@ struct RunResult {
   }
   [[nodiscard]] double cost_per_request() const { return requests == 0 ? 0 : cost / static_cast<double>(requests); }
   [[nodiscard]] double cost_per_met() const { return met == 0 ? 0 : cost / static_cast<double>(met); }
+  // The share of batches with a configuration fixed earlier that could not use it as planned.
+  [[nodiscard]] double configuration_miss_rate() const {
+    return planned == 0 ? 0 : static_cast<double>(configuration_misses) / static_cast<double>(planned);
+  }
   [[nodiscard]] double mean_batch() const {
     return batches == 0 ? 0 : static_cast<double>(members) / static_cast<double>(batches);
   }

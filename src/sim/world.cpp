@@ -202,6 +202,8 @@ RunResult World::run() {
   }
   if (!result_.violation && !options_.until_event) drained();
   result_.decisions = scheduler_->counters().decisions;
+  result_.planned = scheduler_->counters().planned;
+  result_.configuration_misses = scheduler_->counters().configuration_misses;
   result_.vcpu_capacity = static_cast<double>(machines_.vcpus());
   result_.slice_capacity = static_cast<double>(machines_.slices());
   result_.idle_warm_gb_s = machines_.idle_gb_s(now_);
