@@ -2,61 +2,18 @@
 
 #include <algorithm>
 
-#include "plan/esg_1q.h"
-#include "plan/normalised_length.h"
-#include "plan/slo_split.h"
-#include "policy/home.h"
+#include "policy/esg_placement.h"
+#include "policy/esg_search.h"
 
 namespace sluice::policy {
 namespace {
 
-// What is derived from an application once: the split of its objective and the sorted candidates of every group suffix.
-class EsgModel {
- public:
-  EsgModel(std::shared_ptr<const plan::FrontierPlanner> planner, std::size_t group) : planner_(std::move(planner)) {
-    for (const plan::ModelStage& stage : planner_->model().stages) candidates_.push_back(stage.candidates);
-    split_ = plan::split_slo(planner_->model().tree, plan::average_normalised_lengths(candidates_), group);
-    sorted_.resize(candidates_.size());
-  }
-  // False after the profile has changed.
-  [[nodiscard]] bool is_of(const Queue& queue) const { return planner_ == queue.planner; }
-  [[nodiscard]] double budget_ms(std::uint32_t stage, double remaining_ms) const {
-    return split_.budget_ms(stage, remaining_ms);
-  }
-  // The group's stages from `stage` on with batches up to `cap`; built when first asked for.
-  const plan::SortedStages& stages(std::uint32_t stage, plan::BatchCap cap) {
-    for (const auto& [known, sorted] : sorted_[stage]) {
-      if (known == cap) return *sorted;
-    }
-    std::vector<plan::Candidates> group;
-    for (const Graph::Node s : split_.stages_left(stage)) group.push_back(candidates_[s]);
-    sorted_[stage].emplace_back(cap, std::make_unique<plan::SortedStages>(group, cap, plan::SortedStages::Keep::all));
-    return *sorted_[stage].back().second;
-  }
-  // The largest batch some candidate of the stage has that is no larger than the queue: between two, caps are the same.
-  [[nodiscard]] plan::BatchCap cap(std::uint32_t stage, std::size_t waiting) const {
-    plan::BatchCap best = 0;
-    for (const Graph::Node s : split_.stages_left(stage)) {
-      for (const plan::Candidate& c : candidates_[s]) {
-        if (c.configuration.batch <= waiting) best = std::max<plan::BatchCap>(best, c.configuration.batch);
-      }
-    }
-    return best;
-  }
-  [[nodiscard]] const plan::Candidates& candidates(std::uint32_t stage) const { return candidates_[stage]; }
-
- private:
-  std::shared_ptr<const plan::FrontierPlanner> planner_;
-  std::vector<plan::Candidates> candidates_;
-  plan::SloSplit split_;
-  std::vector<std::vector<std::pair<plan::BatchCap, std::unique_ptr<plan::SortedStages>>>> sorted_;
-};
-
 class Esg final : public Dispatch {
  public:
   explicit Esg(const Parameters& parameters)
-      : k_(static_cast<std::size_t>(parameter_or(parameters, "k", 5))),
-        group_(static_cast<std::size_t>(parameter_or(parameters, "group", 3))),
+      : search_({.k = static_cast<std::size_t>(parameter_or(parameters, "k", 5)),
+                 .group = static_cast<std::size_t>(parameter_or(parameters, "group", 3)),
+                 .memo = parameter_or(parameters, "memo", 1) != 0}),
         fails_max_(static_cast<std::uint32_t>(parameter_or(parameters, "fails", 3))),
         safety_(parameter_or(parameters, "safety", 1)) {}
 
@@ -120,54 +77,26 @@ class Esg final : public Dispatch {
     if ((state_.recheck[queue] != 0) == recheck) pass_.push_back(queue);
   }
 
-  EsgModel& model(const Queue& queue) {
-    while (models_.size() <= queue.id.index()) models_.push_back(nullptr);
-    auto& model = models_[queue.id.index()];
-    if (model == nullptr || !model->is_of(queue)) model = std::make_unique<EsgModel>(queue.planner, group_);
-    return *model;
-  }
-
   void propose(const View& view, const Queue& queue, Proposals& out) {
     out.clear();
     out.queue = queue.id;
     out.work.searches = 1;
-    EsgModel& esg = model(queue);
+    const EsgModel& esg = search_.model(queue);
     const std::uint32_t stage = queue.model_stage;
-    find_order(view, queue);
+    placement_.look_at(view, queue);
+    const auto offer = [&](const Configuration& c) { placement_.offer(view, queue, c, out); };
     if (state_.fails[queue.id.index()] >= fails_max_) {  // forced minimum
-      offer(view, queue, plan::least(esg.candidates(stage)).configuration, out);
+      offer(plan::least(esg.candidates(stage)).configuration);
       return;
     }
     const double budget = esg.budget_ms(stage, (queue.waiting.front().deadline - view.now).to_ms()) / safety_;
     const plan::BatchCap cap = esg.cap(stage, queue.waiting.size());
-    const plan::SearchResult found = plan::esg_1q(esg.stages(stage, cap), {.budget_ms = budget, .k = k_}, workspace_);
+    const EsgAnswer& found = search_.find(queue, cap, budget);
     out.work.expansions = found.expansions;
-    for (const plan::Path& path : found.paths)
-      offer(view, queue, esg.candidates(stage)[path.candidates[0]].configuration, out);
-    if (!found.paths.empty()) return;
-    offer(view, queue, fastest(esg.candidates(stage), cap), out);  // out of reach: as fast as it goes
-    offer(view, queue, plan::least(esg.candidates(stage)).configuration, out);
-  }
-
-  // Invokers in the order in which ESG tries them: the home for a first stage; where inputs are, most of them first;
-  // then everything in probe order.
-  void find_order(const View& view, const Queue& queue) {
-    const auto& application = *view.application(queue.application).application;
-    const auto n = static_cast<std::uint32_t>(view.invokers.size());
-    const HomeOrder home(application.tenant, application.function(queue.function).name, n);
-    order_.clear();
-    if (!queue.entry)
-      order_.push_back(queue.waiting.front().inputs_at.valid() ? queue.waiting.front().inputs_at.value() : home[0]);
-    for (std::uint32_t i = 0; i < n; ++i) order_.push_back(home[i]);
-  }
-
-  void offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
-    for (const std::uint32_t invoker : order_) {
-      if (!view.fits(queue, c, invoker)) continue;
-      const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
-      out.ranked.push_back({.configuration = c, .invoker = InvokerId(invoker), .members = members});
-      return;
-    }
+    for (const Configuration& c : found.firsts) offer(c);
+    if (!found.firsts.empty()) return;
+    offer(fastest(esg.candidates(stage), cap));  // out of reach: as fast as it goes
+    offer(plan::least(esg.candidates(stage)).configuration);
   }
 
   static Configuration fastest(const plan::Candidates& candidates, plan::BatchCap cap) {
@@ -178,14 +107,13 @@ class Esg final : public Dispatch {
     return best == nullptr ? plan::least(candidates).configuration : best->configuration;
   }
 
-  std::size_t k_, group_;
+  EsgSearch search_;  // derived: not part of the state
   std::uint32_t fails_max_;
   double safety_;
   State state_;
-  // Derived or of one instant only: not part of the state.
-  std::vector<std::unique_ptr<EsgModel>> models_;  // by queue
-  plan::SearchWorkspace workspace_;
-  std::vector<std::uint32_t> pass_, order_;
+  // Of one instant only: not part of the state.
+  EsgPlacement placement_;
+  std::vector<std::uint32_t> pass_;
   std::size_t at_ = 0;
   bool progressed_ = false;
 };
