@@ -1,0 +1,164 @@
+#include "policy/infless.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policy/fixed_split.h"
+#include "policy/queue_pass.h"
+#include "policy/rooms.h"
+
+namespace sluice::policy {
+namespace {
+
+// origin: from INFless itself; derived: arithmetic on that; our choice: unknown, set by us.
+struct Settings {
+  double execution_share;  // 0.5, origin: of a function's time for running a batch of several; the rest collects it
+  double vcpu_weight;      // 64, origin: of a free vCPU in a fragment
+  double slice_weight;     // 2029, derived: of a free slice; 142 per percent of the SMs, a slice is a seventh of them
+  double rate_weight;      // 0.3, our choice: of the newest gap in the mean gap between arrivals
+
+  explicit Settings(const Parameters& p)
+      : execution_share(parameter_or(p, "execution_share", 0.5)),
+        vcpu_weight(parameter_or(p, "vcpu_weight", 64)),
+        slice_weight(parameter_or(p, "slice_weight", 2029)),
+        rate_weight(parameter_or(p, "rate_weight", 0.3)) {}
+};
+
+// The exponential mean of the gaps between invocations of one queue.
+struct Gaps {
+  Time last;
+  double mean_ms = 0;
+  std::uint64_t seen = 0;  // invocations
+  void add(Time now, double weight) {
+    if (seen > 0) {
+      const double gap = (now - last).to_ms();
+      mean_ms = seen == 1 ? gap : weight * gap + (1 - weight) * mean_ms;
+    }
+    last = now;
+    ++seen;
+  }
+  // Per second; 0 before there is a gap.
+  [[nodiscard]] double rate() const {
+    if (seen < 2) return 0;
+    return mean_ms > 0 ? 1000 / mean_ms : std::numeric_limits<double>::infinity();
+  }
+  void visit(Archive& a) { a(last, mean_ms, seen); }
+};
+
+// A configuration that is fast enough, with the rates between which an instance of it is worth having.
+struct Instance {
+  Configuration configuration;
+  double rate_max = 0, rate_min = 0;  // per second
+};
+
+// The instances of one queue by batch, largest first, for a function that may take `limit_ms`.
+struct Instances {
+  double limit_ms = -1;
+  std::vector<Instance> list;
+
+  void build(const plan::Candidates& candidates, double ms, double execution_share) {
+    limit_ms = ms;
+    list.clear();
+    for (const plan::Candidate& c : candidates) {
+      const double batch = c.configuration.batch;
+      if (c.ms > (batch > 1 ? ms * execution_share : ms) || c.ms <= 0) continue;
+      list.push_back(
+          {c.configuration, std::floor(1000 * batch / c.ms), batch > 1 ? std::floor(1000 * batch / (ms - c.ms)) : 1});
+    }
+    std::stable_sort(list.begin(), list.end(), [](const Instance& a, const Instance& b) {
+      return a.configuration.batch > b.configuration.batch;
+    });
+  }
+};
+
+class Infless final : public Dispatch {
+ public:
+  explicit Infless(const Parameters& parameters) : settings_(parameters) {}
+
+  void queued(const View& view, const Queue& queue) override {
+    if (gaps_.size() < view.queues.size()) gaps_.resize(view.queues.size());
+    gaps_[queue.id.index()].add(view.now, settings_.rate_weight);
+  }
+  void begin(const View& view) override { pass_.begin(view); }
+
+  bool next(const View& view, Proposals& out) override {
+    const Queue* queue = pass_.next(view);
+    if (queue == nullptr) return false;
+    out.clear();
+    out.queue = queue->id;
+    out.work.searches = 1;
+    find_rooms(view, rooms_);
+    if (!offer_best(*queue, out)) offer_least(*queue, out);
+    return true;
+  }
+
+  void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
+    pass_.told(booked.has_value());
+  }
+
+  void visit(Archive& archive) override {
+    archive(gaps_);
+    pass_.visit(archive);
+  }
+
+ private:
+  const Instances& instances(const Queue& queue) {
+    if (known_.size() <= queue.id.index()) known_.resize(queue.id.index() + 1);
+    Instances& known = known_[queue.id.index()];
+    const double limit_ms = splits_.limit_ms(queue);
+    if (known.limit_ms != limit_ms)
+      known.build(queue.planner->model().stages[queue.model_stage].candidates, limit_ms, settings_.execution_share);
+    return known;
+  }
+
+  // The best instance of the largest batch that has one; ties go to the first configuration, then the first invoker.
+  bool offer_best(const Queue& queue, Proposals& out) {
+    const double rate = gaps_[queue.id.index()].rate();
+    double best = -1;
+    for (const Instance& i : instances(queue).list) {
+      const Configuration& c = i.configuration;
+      if (c.batch > queue.waiting.size() || rate < i.rate_min) continue;
+      if (!out.ranked.empty() && c.batch < out.ranked[0].configuration.batch) break;
+      for (const Room& room : rooms_) {
+        if (!room.fits(c)) continue;
+        const double score = i.rate_max / fragment(room, c);
+        if (score <= best) continue;
+        best = score;
+        out.ranked.assign(1, {c, InvokerId(room.invoker), c.batch});
+      }
+    }
+    return !out.ranked.empty();
+  }
+
+  // What is left free on the invoker, weighted.
+  [[nodiscard]] double fragment(const Room& room, const Configuration& c) const {
+    return std::max(1.0,
+                    settings_.vcpu_weight * (room.vcpu - c.vcpu) + settings_.slice_weight * (room.slices - c.slices));
+  }
+
+  // Nothing is fast enough: the minimum keeps it moving.
+  void offer_least(const Queue& queue, Proposals& out) const {
+    const Configuration c = plan::least(queue.planner->model().stages[queue.model_stage].candidates).configuration;
+    const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
+    for (const Room& room : rooms_) {
+      if (room.fits(c)) return out.ranked.push_back({c, InvokerId(room.invoker), members});
+    }
+  }
+
+  Settings settings_;
+  std::vector<Gaps> gaps_;  // by queue
+  QueuePass pass_;
+  // Derived or of one instant only: not part of the state.
+  FixedSplits splits_;
+  std::vector<Instances> known_;  // by queue
+  std::vector<Room> rooms_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatch> make_infless(const Parameters& parameters) {
+  return std::make_unique<Infless>(parameters);
+}
+
+}  // namespace sluice::policy
