@@ -1,0 +1,178 @@
+#include "policy/orion.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "plan/orion.h"
+#include "policy/esg_placement.h"
+#include "policy/queue_pass.h"
+#include "policy/rooms.h"
+#include "policy/search_memo.h"
+
+namespace sluice::policy {
+namespace {
+
+// origin: from Orion itself; our choice: unknown, set by us.
+struct Settings {
+  plan::OrionOptions search;  // states 5000, stop_first 0, sigma 0.05: our choice; quantile 1.645: P95 is origin
+  bool cap;                   // 1, our choice: plans have no larger batches than what waits; 0: as large as they like
+  bool memo;                  // 1, our choice: budgets are rounded down to 1 ms and searches remembered; 0: neither
+
+  explicit Settings(const Parameters& p)
+      : search{.sigma = parameter_or(p, "sigma", 0.05),
+               .quantile = parameter_or(p, "quantile", 1.645),
+               .states_max = static_cast<std::size_t>(std::max(1.0, parameter_or(p, "states", 5000))),
+               .stop_first = parameter_or(p, "stop_first", 0) != 0},
+        cap(parameter_or(p, "cap", 1) != 0),
+        memo(parameter_or(p, "memo", 1) != 0) {}
+};
+
+// The searches of all queues; derived, built when first asked for.
+class Planner {
+ public:
+  explicit Planner(const Settings& settings) : settings_(settings) {}
+
+  // A plan of the whole workflow of the queue, as it would be made now. Valid until the next one.
+  const plan::OrionPlan& find(const Queue& queue, double budget_ms) {
+    Workflow& workflow = this->workflow(queue);
+    const plan::BatchCap cap = settings_.cap ? workflow.cap(queue.waiting.size()) : plan::kNoBatchCap;
+    if (!settings_.memo) return last_ = workflow.search.find(budget_ms, cap, workspace_);
+    const SearchKey key{queue.id, cap, whole_ms(budget_ms)};
+    if (const plan::OrionPlan* known = memo_.find(key)) return *known;
+    return memo_.put(key, workflow.search.find(static_cast<double>(key.budget_ms), cap, workspace_));
+  }
+
+ private:
+  struct Workflow {
+    Workflow(const plan::WorkflowModel& model, const plan::OrionOptions& options)
+        : search(model, options), caps(model.batch_caps()) {}
+    // The largest batch that is no larger than what waits (0: none): between two, caps are the same.
+    [[nodiscard]] plan::BatchCap cap(std::size_t waiting) const {
+      const auto above = std::upper_bound(caps.begin(), caps.end(), waiting);
+      return above == caps.begin() ? 0 : *(above - 1);
+    }
+    plan::OrionSearch search;
+    std::vector<plan::BatchCap> caps;
+  };
+  Workflow& workflow(const Queue& queue) {
+    if (workflows_.size() <= queue.id.index()) workflows_.resize(queue.id.index() + 1);
+    auto& workflow = workflows_[queue.id.index()];
+    if (workflow == nullptr) workflow = std::make_unique<Workflow>(queue.planner->model(), settings_.search);
+    return *workflow;
+  }
+
+  Settings settings_;
+  std::vector<std::unique_ptr<Workflow>> workflows_;  // by queue
+  plan::OrionWorkspace workspace_;
+  SearchMemo<plan::OrionPlan> memo_;
+  plan::OrionPlan last_;  // without a memo
+};
+
+class Orion final : public Dispatch {
+ public:
+  explicit Orion(const Parameters& parameters) : planner_(Settings(parameters)) {}
+
+  void begin(const View& view) override {
+    if (waits_.size() < view.queues.size()) waits_.resize(view.queues.size(), RequestId::none());
+    pass_.begin(view);
+  }
+
+  bool next(const View& view, Proposals& out) override {
+    const Queue* queue = pass_.next(view);
+    if (queue == nullptr) return false;
+    out.clear();
+    out.queue = queue->id;
+    out.work.searches = 1;
+    const RequestId oldest = queue->waiting.front().request;
+    const Plan& plan = plan_of(view, *queue);
+    const plan::Candidates& candidates = queue->planner->model().stages[queue->model_stage].candidates;
+    const Configuration planned = candidates[plan.candidates[queue->model_stage]].configuration;
+    // Charged with the first batch, even if the search was over long before it found room.
+    out.work.states = plan.states;
+    out.planned = true;
+    out.configuration_missed = queue->waiting.size() < planned.batch || waits_[queue->id.index()] == oldest;
+    placement_.look_at(view, *queue);
+    placement_.offer(view, *queue, planned, out);
+    if (out.ranked.empty() && !some_invoker_holds(view, planned)) offer_other(view, *queue, candidates, out);
+    note_members(*queue, out);
+    return true;
+  }
+
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    pass_.told(booked.has_value());
+    RequestId& waits = waits_[proposals.queue.index()];
+    if (!booked) {
+      waits = view.queue(proposals.queue).waiting.front().request;
+      return;
+    }
+    waits = RequestId::none();
+    const auto plan = plans_.find(members_.front());
+    if (plan == plans_.end()) return;  // of an error handler
+    plan->second.states = 0;
+    for (const RequestId member : members_) plans_.try_emplace(member, plan->second);
+  }
+
+  void ended(const View&, RequestId request) override { plans_.erase(request); }
+
+  void visit(Archive& archive) override {
+    archive(plans_, waits_);
+    pass_.visit(archive);
+  }
+
+ private:
+  struct Plan {
+    std::vector<std::uint32_t> candidates;  // by stage of the model
+    std::uint64_t states = 0;               // of its search, not charged yet
+    void visit(Archive& a) { a(candidates, states); }
+  };
+
+  // The plan of the queue's oldest request; made if this is its first function. An error handler is in no plan and gets
+  // one of its own.
+  const Plan& plan_of(const View& view, const Queue& queue) {
+    const Waiting& oldest = queue.waiting.front();
+    const bool handler = queue.planner != view.application(queue.application).planner;
+    if (!handler) {
+      if (const auto known = plans_.find(oldest.request); known != plans_.end()) return known->second;
+    }
+    const plan::OrionPlan& found = planner_.find(queue, (oldest.deadline - view.now).to_ms());
+    Plan& plan = handler ? handler_ : plans_[oldest.request];
+    plan = {found.candidates, found.states};
+    return plan;
+  }
+
+  // No machine is large enough for what was planned: the least configuration that one could hold.
+  void offer_other(const View& view, const Queue& queue, const plan::Candidates& candidates, Proposals& out) {
+    const Configuration* least = nullptr;
+    const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
+    for (const plan::Candidate& c : candidates) {
+      if (least != nullptr && key(c.configuration) >= key(*least)) continue;
+      if (some_invoker_holds(view, c.configuration)) least = &c.configuration;
+    }
+    out.configuration_missed = true;
+    if (least != nullptr) placement_.offer(view, queue, *least, out);
+  }
+
+  void note_members(const Queue& queue, const Proposals& out) {
+    members_.clear();
+    const std::uint32_t count = out.ranked.empty() ? 1 : out.ranked[0].members;
+    for (std::uint32_t i = 0; i < count; ++i) members_.push_back(queue.waiting[i].request);
+  }
+
+  std::map<RequestId, Plan> plans_;  // of requests that have not ended: ended() drops them, so that none leaks
+  std::vector<RequestId> waits_;     // by queue: the request whose planned configuration found no room
+  QueuePass pass_;
+  // Derived or of one instant only: not part of the state.
+  Planner planner_;
+  EsgPlacement placement_;
+  Plan handler_;
+  std::vector<RequestId> members_;  // of the batch that was proposed
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatch> make_orion(const Parameters& parameters) {
+  return std::make_unique<Orion>(parameters);
+}
+
+}  // namespace sluice::policy
