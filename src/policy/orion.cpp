@@ -4,74 +4,33 @@
 #include <map>
 #include <tuple>
 
-#include "plan/orion.h"
 #include "policy/esg_placement.h"
+#include "policy/orion_planner.h"
 #include "policy/queue_pass.h"
 #include "policy/rooms.h"
-#include "policy/search_memo.h"
 
 namespace sluice::policy {
 namespace {
 
 // origin: from Orion itself; our choice: unknown, set by us.
-struct Settings {
-  plan::OrionOptions search;  // states 5000, stop_first 0, sigma 0.05: our choice; quantile 1.645: P95 is origin
-  bool cap;                   // 1, our choice: plans have no larger batches than what waits; 0: as large as they like
-  bool memo;                  // 1, our choice: budgets are rounded down to 1 ms and searches remembered; 0: neither
-
-  explicit Settings(const Parameters& p)
-      : search{.sigma = parameter_or(p, "sigma", 0.05),
-               .quantile = parameter_or(p, "quantile", 1.645),
-               .states_max = static_cast<std::size_t>(std::max(1.0, parameter_or(p, "states", 5000))),
-               .stop_first = parameter_or(p, "stop_first", 0) != 0},
-        cap(parameter_or(p, "cap", 1) != 0),
-        memo(parameter_or(p, "memo", 1) != 0) {}
-};
-
-// The searches of all queues; derived, built when first asked for.
-class Planner {
- public:
-  explicit Planner(const Settings& settings) : settings_(settings) {}
-
-  // A plan of the whole workflow of the queue, as it would be made now. Valid until the next one.
-  const plan::OrionPlan& find(const Queue& queue, double budget_ms) {
-    Workflow& workflow = this->workflow(queue);
-    const plan::BatchCap cap = settings_.cap ? workflow.cap(queue.waiting.size()) : plan::kNoBatchCap;
-    if (!settings_.memo) return last_ = workflow.search.find(budget_ms, cap, workspace_);
-    const SearchKey key{queue.id, cap, whole_ms(budget_ms)};
-    if (const plan::OrionPlan* known = memo_.find(key)) return *known;
-    return memo_.put(key, workflow.search.find(static_cast<double>(key.budget_ms), cap, workspace_));
-  }
-
- private:
-  struct Workflow {
-    Workflow(const plan::WorkflowModel& model, const plan::OrionOptions& options)
-        : search(model, options), caps(model.batch_caps()) {}
-    // The largest batch that is no larger than what waits (0: none): between two, caps are the same.
-    [[nodiscard]] plan::BatchCap cap(std::size_t waiting) const {
-      const auto above = std::upper_bound(caps.begin(), caps.end(), waiting);
-      return above == caps.begin() ? 0 : *(above - 1);
-    }
-    plan::OrionSearch search;
-    std::vector<plan::BatchCap> caps;
-  };
-  Workflow& workflow(const Queue& queue) {
-    if (workflows_.size() <= queue.id.index()) workflows_.resize(queue.id.index() + 1);
-    auto& workflow = workflows_[queue.id.index()];
-    if (workflow == nullptr) workflow = std::make_unique<Workflow>(queue.planner->model(), settings_.search);
-    return *workflow;
-  }
-
-  Settings settings_;
-  std::vector<std::unique_ptr<Workflow>> workflows_;  // by queue
-  plan::OrionWorkspace workspace_;
-  SearchMemo<plan::OrionPlan> memo_;
-  plan::OrionPlan last_;  // without a memo
-};
+//   states      5000   our choice: states of a search; at 20 µs each the 100 ms of ESG's evaluation
+//   stop_first  0      our choice: 1 ends at the first plan that meets the objective
+//   sigma       0.05   our choice: relative spread of a stage's time
+//   quantile    1.645  origin: plans for P95
+//   cap         1      our choice: plans have no larger batches than what waits; 0: as large as they like
+//   memo        1      our choice: budgets are rounded down to 1 ms and searches remembered; 0: neither
+OrionPlannerOptions options(const Parameters& p) {
+  return {.search = {.sigma = parameter_or(p, "sigma", 0.05),
+                     .quantile = parameter_or(p, "quantile", 1.645),
+                     .states_max = static_cast<std::size_t>(std::max(1.0, parameter_or(p, "states", 5000))),
+                     .stop_first = parameter_or(p, "stop_first", 0) != 0},
+          .cap = parameter_or(p, "cap", 1) != 0,
+          .memo = parameter_or(p, "memo", 1) != 0};
+}
 
 class Orion final : public Dispatch {
  public:
-  explicit Orion(const Parameters& parameters) : planner_(Settings(parameters)) {}
+  explicit Orion(const Parameters& parameters) : planner_(options(parameters)) {}
 
   void begin(const View& view) override {
     if (waits_.size() < view.queues.size()) waits_.resize(view.queues.size(), RequestId::none());
@@ -135,7 +94,7 @@ class Orion final : public Dispatch {
     if (!handler) {
       if (const auto known = plans_.find(oldest.request); known != plans_.end()) return known->second;
     }
-    const plan::OrionPlan& found = planner_.find(queue, (oldest.deadline - view.now).to_ms());
+    const plan::OrionPlan& found = planner_.find(queue, queue.waiting.size(), (oldest.deadline - view.now).to_ms());
     Plan& plan = handler ? handler_ : plans_[oldest.request];
     plan = {found.candidates, found.states};
     return plan;
@@ -163,7 +122,7 @@ class Orion final : public Dispatch {
   std::vector<RequestId> waits_;     // by queue: the request whose planned configuration found no room
   QueuePass pass_;
   // Derived or of one instant only: not part of the state.
-  Planner planner_;
+  OrionPlanner planner_;
   EsgPlacement placement_;
   Plan handler_;
   std::vector<RequestId> members_;  // of the batch that was proposed

@@ -1,0 +1,120 @@
+// A tiny vocabulary for policies on the real core: chains of functions with hand-written profiles, time in
+// milliseconds, batches as text.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "core/scheduler.h"
+#include "policy/catalog.h"
+
+namespace sluice::policy {
+
+struct Row {
+  int batch, vcpu, slices;
+  double ms;
+};
+using Rows = std::vector<Row>;
+
+// A chain with one stage per profile: functions f0, f1, …
+inline Application chain_of(const std::vector<Rows>& profiles) {
+  Application out{.name = "app"};
+  for (std::uint32_t i = 0; i < profiles.size(); ++i) {
+    ProfileTable table;
+    for (const Row& r : profiles[i])
+      table.rows.push_back({.configuration = configuration(r.batch, r.vcpu, r.slices), .mean_ms = r.ms, .sd_ms = 0.1});
+    out.functions.push_back({.name = str("f", i), .cpu = Body{}, .gpu = Body{}, .profile = table});
+    Stage stage{.name = str("s", i), .function = FunctionId(i)};
+    if (i > 0) stage.after.push_back(StageId(i - 1));
+    out.workflow.stages.push_back(std::move(stage));
+  }
+  return out;
+}
+
+using Starts = std::vector<std::string>;
+
+class Stand {
+ public:
+  Stand(std::string scheduler, const std::vector<Rows>& profiles, double objective_ms, Parameters parameters = {})
+      : name_(std::move(scheduler)),
+        parameters_(std::move(parameters)),
+        objective_(Duration::ms(objective_ms)),
+        application_(std::make_shared<Application>(chain_of(profiles))),
+        scheduler_(fresh()) {}
+
+  Stand& invoker(std::uint32_t id, std::uint32_t vcpu, std::uint32_t slices) {
+    return see(InvokerJoined{
+        .id = InvokerId(id), .epoch = 1, .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices}});
+  }
+  Stand& at(double ms) {
+    now_ = Time::from_ns(Duration::ms(ms).count_ns());
+    return *this;
+  }
+  Stand& arrive(std::uint64_t id) {
+    return see(RequestArrived{
+        .id = RequestId(id), .application = ApplicationId(0), .tenant = TenantId(0), .deadline = now_ + objective_});
+  }
+  Stand& cancel(std::uint64_t id) { return see(RequestCancelled{RequestId(id)}); }
+  // What starts now, as "s0 of 1 2: (2,1,1) on 0": stage, requests, configuration, invoker.
+  Starts decide() {
+    Commands commands;
+    scheduler_->decide(now_, commands);
+    EXPECT_EQ(scheduler_->broken_invariant(), "");
+    Starts out;
+    for (Command& command : commands.list) {
+      auto* start = std::get_if<StartBatch>(&command.action);
+      if (start == nullptr) continue;
+      std::string text = str("s", start->members.front().stage.value(), " of");
+      for (const BatchMember& member : start->members) text += str(" ", member.request.value());
+      const Configuration& c = start->configuration;
+      out.push_back(str(text, ": (", c.batch, ",", c.vcpu, ",", c.slices, ") on ", start->invoker.value()));
+      states_.push_back(command.work.states);
+      started_.push_back(std::move(*start));
+    }
+    return out;
+  }
+  // The oldest batch that runs ends well.
+  Stand& finish() {
+    const StartBatch batch = started_.front();
+    started_.erase(started_.begin());
+    BatchFinished event{.id = batch.id, .measured = Duration::ms(1), .held = Duration::ms(1)};
+    for (const BatchMember& member : batch.members) event.results.push_back({.id = member.invocation});
+    return see(event);
+  }
+  Stand& reload() {
+    const std::string saved = scheduler_->save();
+    scheduler_ = fresh();
+    EXPECT_TRUE(scheduler_->load(saved).ok());
+    EXPECT_EQ(scheduler_->save(), saved);
+    return *this;
+  }
+  [[nodiscard]] core::Scheduler& scheduler() { return *scheduler_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& states() const { return states_; }  // charged, by batch
+
+ private:
+  Stand& see(const Event& event) {
+    scheduler_->observe(event, now_);
+    return *this;
+  }
+  [[nodiscard]] std::unique_ptr<core::Scheduler> fresh() const {
+    auto policies = make_scheduler(name_, parameters_);
+    EXPECT_TRUE(policies.ok());
+    auto out = std::make_unique<core::Scheduler>(std::move(policies).value());
+    out->observe(ApplicationDeployed{ApplicationId(0), application_}, Time::from_ns(0));
+    return out;
+  }
+  std::string name_;
+  Parameters parameters_;
+  Duration objective_;
+  std::shared_ptr<const Application> application_;
+  std::unique_ptr<core::Scheduler> scheduler_;
+  Time now_;
+  std::vector<StartBatch> started_;
+  std::vector<std::uint64_t> states_;
+};
+
+}  // namespace sluice::policy
