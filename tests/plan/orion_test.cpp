@@ -85,6 +85,16 @@ TEST(Orion, StepsOneKnobOfOneStageAtATimeByP95TimesCost) {
   EXPECT_EQ(none.candidates, (std::vector<std::uint32_t>{2}));  // the lowest P95 seen
 }
 
+TEST(Orion, OpensTheLowestP95TimesCostFirst) {
+  const Candidates one{{configuration(1, 1, 1), 100, 10},  // 1000
+                       {configuration(1, 2, 1), 50, 30},   // 1500
+                       {configuration(1, 1, 2), 80, 11}};  // 880
+  OrionWorkspace workspace;
+  const OrionPlan plan = OrionSearch(chain_model({one}), {.stop_first = true}).find(90, 1, workspace);
+  EXPECT_EQ(plan.candidates, (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(plan.states, 2u);
+}
+
 TEST(Orion, StopsAfterItsStatesWithTheBestSoFar) {
   const auto application = esg_profile::expanded_image_classification();
   const WorkflowModel model = chain_model(application.candidates());

@@ -40,6 +40,14 @@ TEST(FastGshare, WaitsForWhatIsFastEnoughButNotForWhatNoMachineHolds) {
   EXPECT_EQ(small.decide(), (Starts{"s0 of 1: (1,1,1) on 0"}));
 }
 
+TEST(FastGshare, RunsNothingTooSlowWhileABatchThatIsFastEnoughOnlyLacksRoom) {
+  Stand stand("fast-gshare", {{{1, 1, 1, 10}, {2, 1, 4, 9}}}, 9.5);
+  stand.invoker(0, 8, 5).arrive(1).arrive(2).arrive(3).arrive(4);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1 2: (2,1,4) on 0"}));
+  stand.finish();
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 3 4: (2,1,4) on 0"}));
+}
+
 // Eight vCPUs for 9 ms instead of one for 10: worth it only if vCPUs are free.
 TEST(FastGshare, CountsVcpusByTheirPrice) {
   const std::vector<Rows> profile{{{1, 1, 1, 10}, {1, 8, 1, 9}}};

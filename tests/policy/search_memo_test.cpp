@@ -67,7 +67,8 @@ TEST(SearchMemo, AnswersOrionAsTheSearchOnTheRoundedBudget) {
   int feasible = 0;
   for (int i = 0; i < 200; ++i) {
     const std::size_t waiting = 1 + rng.below(5);
-    const double budget = rng.uniform(-3, 3) + 200.0 * static_cast<double>(rng.below(8));
+    double budget = rng.uniform(-3, 3) + 200.0 * static_cast<double>(rng.below(8));
+    if (rng.chance(0.5)) budget = plain.find(queue, waiting, budget).p95_ms;  // where a fraction decides
     const plan::OrionPlan answer = memo.find(queue, waiting, budget);
     EXPECT_EQ(answer, plain.find(queue, waiting, std::floor(budget)));
     EXPECT_EQ(answer, memo.find(queue, waiting, budget));
