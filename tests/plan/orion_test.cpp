@@ -118,7 +118,7 @@ TEST(Orion, AWorkspaceThatWasUsedChangesNothing) {
   EXPECT_EQ(search.find(1000, 4, used), search.find(1000, 4, fresh));
 }
 
-// Eight stages of 256 are more than 64 bits of positions: keys are hashes then, and the plan is as good.
+// Nine stages of 256 are more than 64 bits of positions: keys are hashes then, and the plan is as good.
 TEST(Orion, PlansLongChains) {
   std::vector<Candidates> stages(9, esg_profile::candidates(esg_profile::kSuperResolution));
   OrionWorkspace workspace;
