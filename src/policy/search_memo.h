@@ -2,6 +2,7 @@
 // key alone and keeps the count of its work, so that a scheduler with a memo decides and is charged as without one; it
 // is derived, never saved. Bounded: a full one starts anew.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,10 @@ struct SearchKey {
   friend bool operator==(const SearchKey&, const SearchKey&) = default;
 };
 
-// A budget as searches with a memo see it: rounded down to 1 ms. REQUIRES: |ms| < 9e18.
+// A budget as searches with a memo see it: rounded down to 1 ms. Nothing takes less than no time, so all that is
+// overdue is the same search. REQUIRES: ms < 9e18.
 [[nodiscard]] inline std::int64_t whole_ms(double ms) {
-  return static_cast<std::int64_t>(std::floor(ms));
+  return static_cast<std::int64_t>(std::floor(std::max(ms, -1.0)));
 }
 
 template <class Answer>

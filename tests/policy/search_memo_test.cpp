@@ -34,9 +34,11 @@ TEST(SearchMemo, StartsAnewWhenFull) {
   EXPECT_EQ(memo.find({QueueId(1), 2, 10}), nullptr);
 }
 
-TEST(SearchMemo, RoundsDownAlsoBelowZero) {
+TEST(SearchMemo, RoundsDownAndTakesAllThatIsOverdueAsOne) {
   EXPECT_EQ(whole_ms(12.9), 12);
+  EXPECT_EQ(whole_ms(0), 0);
   EXPECT_EQ(whole_ms(-0.1), -1);
+  EXPECT_EQ(whole_ms(-1234.5), -1);
 }
 
 TEST(SearchMemo, AnswersEsgAsTheSearchOnTheRoundedBudget) {
