@@ -53,7 +53,7 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"nlohmann/", {"cli", "gateway", "store", "sim", "reproduce"}),
     (r"CLI/|CLI11", {"cli"}),
     (r"boost/", {"gateway", "live", "bus", "invoker"}),
-    (r"(eigen3/)?(unsupported/)?Eigen/", {"policy"}),
+    (r"(eigen3/)?(unsupported/)?Eigen/", {"plan"}),
     (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),
     (r"fmt/", FOLDERS - PORTABLE),
 ]]

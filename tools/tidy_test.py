@@ -109,7 +109,7 @@ class Includes(TidyTest):
                 ("<yaml-cpp/yaml.h>", "cli", "spec"),
                 ("<nlohmann/json.hpp>", "spec live core", "cli gateway store sim reproduce"),
                 ("<CLI/CLI.hpp>", "gateway", "cli"), ("<boost/asio.hpp>", "store cli sim", "gateway live bus invoker"),
-                ("<Eigen/Dense>", "plan live", "policy"), ("<eigen3/Eigen/Dense>", "plan", "policy"),
+                ("<Eigen/Dense>", "policy live", "plan"), ("<eigen3/Eigen/Dense>", "policy", "plan"),
                 ("<fmt/format.h>", "base domain data engine wire", "spec cli"),
                 ("<spdlog/spdlog.h>", "core engine", "live"),
                 ("<torch/script.h>", "data invoker", "engine"), ("<cuda.h>", "wire live", "engine"),

@@ -11,9 +11,7 @@ namespace {
 
 constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
 
-double density(double z) {
-  return kInverseSqrtTwoPi * portable_exp(-z * z / 2);
-}
+constexpr double kFarOut = 37;  // the density beyond is below 1e-297
 
 // The probability of (0, z): density · (z + z³/3 + z⁵/(3·5) + …), all terms positive for z > 0, so nothing cancels.
 double mass_up_to(double z) {
@@ -22,7 +20,15 @@ double mass_up_to(double z) {
     term *= z * z / odd;
     sum += term;
   }
-  return density(z) * sum;
+  return normal_density(z) * sum;
+}
+
+// The share above z ≥ 2: density / (z + 1 / (z + 2 / (z + 3 / …))), from the inside out. The series above would cancel.
+double share_above(double z) {
+  constexpr int kTerms = 80;  // at z = 2 the rest is below 1e-14
+  double fraction = z;
+  for (int n = kTerms; n >= 1; --n) fraction = z + n / fraction;
+  return normal_density(z) / fraction;
 }
 
 }  // namespace
@@ -51,11 +57,22 @@ double normal_quantile(double percentile) {
   // digits.
   double z = 0;
   for (int step = 0; step < 100; ++step) {
-    const double gain = (target - mass_up_to(z)) / density(z);
+    const double gain = (target - mass_up_to(z)) / normal_density(z);
     if (gain < 1e-12) break;
     z += gain;
   }
   return z;
+}
+
+double normal_density(double z) {
+  return std::abs(z) > kFarOut ? 0 : kInverseSqrtTwoPi * portable_exp(-z * z / 2);
+}
+
+double normal_share_below(double z) {
+  constexpr double kTail = 2;
+  if (z <= -kTail) return share_above(-z);
+  if (z >= kTail) return 1 - share_above(z);
+  return z < 0 ? 0.5 - mass_up_to(-z) : 0.5 + mass_up_to(z);
 }
 
 }  // namespace sluice::profile

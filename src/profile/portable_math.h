@@ -12,5 +12,9 @@ namespace sluice::profile {
 // How many standard deviations above the mean `percentile` per cent of a normal distribution lie: 0 for 50, 1.645
 // for 95. REQUIRES: 0 < percentile < 100.
 [[nodiscard]] double normal_quantile(double percentile);
+// The density of the standard normal distribution at z.
+[[nodiscard]] double normal_density(double z);
+// The share of the standard normal distribution below z; about 1e-13 relative, also far out in the lower tail.
+[[nodiscard]] double normal_share_below(double z);
 
 }  // namespace sluice::profile

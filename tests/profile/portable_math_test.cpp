@@ -30,6 +30,18 @@ TEST(NormalQuantile, InvertsTheNormalDistribution) {
   EXPECT_NEAR(normal_quantile(1e-7), -5.9978070150076865, 1e-7);
 }
 
+TEST(NormalShareBelow, AgreesWithTheStandardLibraryFarIntoTheTails) {
+  for (double z = -36.9; z <= 10; z += 0.0137) {
+    const double expected = std::erfc(-z / std::sqrt(2)) / 2;
+    EXPECT_NEAR(normal_share_below(z) / expected, 1, 1e-12) << z;
+  }
+  EXPECT_EQ(normal_share_below(0), 0.5);
+  EXPECT_EQ(normal_share_below(-100), 0);
+  EXPECT_EQ(normal_share_below(100), 1);
+  EXPECT_NEAR(normal_density(0), 0.3989422804014327, 1e-16);
+  EXPECT_NEAR(normal_density(-1.5) / normal_density(0), std::exp(-1.125), 1e-15);
+}
+
 TEST(NormalQuantileDeathTest, HasNoAnswerForCertainty) {
   EXPECT_DEATH(void(normal_quantile(100)), "CHECK failed");
   EXPECT_DEATH(void(normal_quantile(std::nan(""))), "CHECK failed");
