@@ -2,22 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+
+#include "plan/matern.h"
 
 namespace sluice::plan {
 namespace {
 
-constexpr double kVarianceLeast = 1e-12;  // what rounding leaves of no variance at all
+// Operations on a pair are element by element, which gives the same bits as one after the other.
+using Pair = double __attribute__((vector_size(16)));
 
-// sums -= factor · solved, for a row of the factor and as many solved rows. Every lane adds up in the same order,
-// however wide the machine's registers are.
-template <std::size_t N>
-void subtract_products(std::array<double, N>& sums, const double* factor, const std::array<double, N>* solved,
-                       std::size_t count) {
-  std::array<double, N> local = sums;
-  for (std::size_t j = 0; j < count; ++j) {
-    for (std::size_t lane = 0; lane < N; ++lane) local[lane] -= factor[j] * solved[j][lane];
+Pair load(const double* from) {
+  Pair out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+
+// sums -= factor[j] · rows[j] for all rows, in their order. Four pairs by name: compilers keep an array of them in
+// memory, and waiting for it takes twice as long.
+void subtract_products(std::array<double, 8>& sums, const double* factor,
+                       const std::vector<std::array<double, 8>>& rows) {
+  Pair a = load(&sums[0]), b = load(&sums[2]), c = load(&sums[4]), d = load(&sums[6]);
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    const double* row = rows[j].data();
+    a -= factor[j] * load(row);
+    b -= factor[j] * load(row + 2);
+    c -= factor[j] * load(row + 4);
+    d -= factor[j] * load(row + 6);
   }
-  sums = local;
+  sums = {a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]};
 }
 
 }  // namespace
@@ -29,14 +42,12 @@ GaussianPredictions::GaussianPredictions(const GaussianProcess& process, const P
 
 Prediction GaussianPredictions::operator[](std::size_t i) const {
   const Block& block = blocks_[i / kWidth];
-  const double variance = std::max(block.variance[i % kWidth], kVarianceLeast);
-  return {process_.center_ + process_.scale_ * block.mean[i % kWidth], process_.scale_ * std::sqrt(variance)};
+  return process_.in_units(block.mean[i % kWidth], block.variance[i % kWidth]);
 }
 
 // Of the last block the lanes beyond the last point repeat it.
-std::array<double, GaussianPredictions::kWidth> GaussianPredictions::covariances(std::span<const double> point,
-                                                                                 std::size_t first) const {
-  std::array<double, kWidth> out;
+GaussianPredictions::Lanes GaussianPredictions::covariances(std::span<const double> point, std::size_t first) const {
+  Lanes out;
   for (std::size_t lane = 0; lane < kWidth; ++lane) {
     const std::size_t i = std::min(first + lane, at_.size() - 1);
     out[lane] = matern(distance(point, at_[i]), process_.settings_.length);
@@ -46,42 +57,37 @@ std::array<double, GaussianPredictions::kWidth> GaussianPredictions::covariances
 
 void GaussianPredictions::solve(Block& block, std::size_t first) const {
   const std::size_t n = process_.points_.size();
-  block.solved.reserve(n + 8);  // some to be believed
+  constexpr std::size_t kBelievedMost = 8;  // more than that moves the rows once
+  block.solved.reserve(n + kBelievedMost);
   block.variance.fill(1);
   for (std::size_t i = 0; i < n; ++i) {
-    std::array<double, kWidth> sums = covariances(process_.points_[i], first);
-    subtract_products(sums, process_.row(i), block.solved.data(), i);
-    for (std::size_t lane = 0; lane < kWidth; ++lane) {
-      sums[lane] /= process_.row(i)[i];
-      block.mean[lane] += sums[lane] * process_.halfway_[i];
-      block.variance[lane] -= sums[lane] * sums[lane];
-    }
-    block.solved.push_back(sums);
+    append(block, process_.row(i), covariances(process_.points_[i], first));
+    for (std::size_t lane = 0; lane < kWidth; ++lane)
+      block.mean[lane] += process_.halfway_[i] * block.solved.back()[lane];
   }
 }
 
-// The factor gets one more row: what solving for the new point gave, and on the diagonal what is left of 1 + noise. Its
-// value is the mean, so nothing is left of it after the rows before: means stay.
-void GaussianPredictions::believe(std::size_t i) {
-  std::vector<double> row;
-  double diagonal = 1 + process_.settings_.noise;
-  for (const auto& solved : blocks_[i / kWidth].solved) {
-    row.push_back(solved[i % kWidth]);
-    diagonal -= row.back() * row.back();
-  }
-  row.push_back(std::sqrt(diagonal));  // ≥ noise
-  for (std::size_t b = 0; b < blocks_.size(); ++b) append(blocks_[b], b * kWidth, row, i);
-}
-
-void GaussianPredictions::append(Block& block, std::size_t first, const std::vector<double>& row,
-                                 std::size_t believed) const {
-  std::array<double, kWidth> sums = covariances(at_[believed], first);
-  subtract_products(sums, row.data(), block.solved.data(), block.solved.size());
+// The next step of the forward substitution: `sums` are the covariances with the point that `factor_row` belongs to.
+void GaussianPredictions::append(Block& block, const double* factor_row, Lanes sums) const {
+  subtract_products(sums, factor_row, block.solved);
   for (std::size_t lane = 0; lane < kWidth; ++lane) {
-    sums[lane] /= row.back();
+    sums[lane] /= factor_row[block.solved.size()];
     block.variance[lane] -= sums[lane] * sums[lane];
   }
   block.solved.push_back(sums);
+}
+
+// The factor gets one more row: what solving for the new point gave, and on the diagonal what is left of 1 + noise. The
+// new value is the predicted one, so nothing is left of it after the rows before: means stay.
+void GaussianPredictions::believe(std::size_t i) {
+  std::vector<double> row;
+  double left = 1 + process_.settings_.noise;
+  for (const Lanes& solved : blocks_[i / kWidth].solved) {
+    row.push_back(solved[i % kWidth]);
+    left -= row.back() * row.back();
+  }
+  row.push_back(std::sqrt(left));  // at least √noise
+  for (std::size_t b = 0; b < blocks_.size(); ++b) append(blocks_[b], row.data(), covariances(at_[i], b * kWidth));
 }
 
 }  // namespace sluice::plan

@@ -1,9 +1,10 @@
 // GaussianPredictions: what a process predicts at many points at once, kept up to date as some of them are believed.
-// Solving for a block of points together makes the n² steps of each run at the speed of the machine; believing one more
-// costs n steps per point instead of solving anew.
+// Points are solved for in blocks, so that every step serves several of them; believing one more costs n steps per
+// point instead of n² for solving anew. Used by aquatope.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/gaussian_process.h"
@@ -22,14 +23,15 @@ class GaussianPredictions {
   void believe(std::size_t i);
 
  private:
-  static constexpr std::size_t kWidth = 8;  // points solved together
+  static constexpr std::size_t kWidth = 8;
+  using Lanes = std::array<double, kWidth>;  // one number for each point of a block
   struct Block {
-    std::vector<std::array<double, kWidth>> solved;  // factor⁻¹ · covariances with the samples, then with the believed
-    std::array<double, kWidth> mean{}, variance{};  // standardised
+    std::vector<Lanes> solved;  // factor⁻¹ · covariances with the samples, then with the believed
+    Lanes mean{}, variance{};   // standardised
   };
   void solve(Block& block, std::size_t first) const;
-  void append(Block& block, std::size_t first, const std::vector<double>& row, std::size_t believed) const;
-  [[nodiscard]] std::array<double, kWidth> covariances(std::span<const double> point, std::size_t first) const;
+  void append(Block& block, const double* factor_row, Lanes sums) const;
+  [[nodiscard]] Lanes covariances(std::span<const double> point, std::size_t first) const;
 
   const GaussianProcess& process_;
   const Points& at_;

@@ -4,17 +4,16 @@
 #include "plan/gaussian_process.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 
 #include "base/rng.h"
-#include "profile/portable_math.h"
+#include "plan/matern.h"
 
 namespace sluice::plan {
 namespace {
 
-constexpr double kSqrt5 = 2.23606797749978969641;
 constexpr double kLogTwoPi = 1.83787706640934548356;
-constexpr double kVarianceLeast = 1e-12;  // what rounding leaves of no variance at all
 
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
@@ -76,18 +75,6 @@ struct Solved {
 
 }  // namespace
 
-double matern(double distance, double length) {
-  const double d = kSqrt5 * distance / length;
-  if (d > 700) return 0;
-  return (1 + d + d * d / 3) * profile::portable_exp(-d);
-}
-
-double distance(std::span<const double> a, std::span<const double> b) {
-  double squares = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
-  return std::sqrt(squares);
-}
-
 GaussianProcess::Settings GaussianProcess::choose(const Points& points, std::span<const double> values) {
   CHECK(points.size() == values.size());
   const std::vector<double> y = standardise(values).values;
@@ -134,6 +121,11 @@ Prediction GaussianProcess::predict(std::span<const double> point) const {
     mean += solved[i] * halfway_[i];
     variance -= solved[i] * solved[i];
   }
+  return in_units(mean, variance);
+}
+
+Prediction GaussianProcess::in_units(double mean, double variance) const {
+  constexpr double kVarianceLeast = 1e-12;  // what rounding leaves of no variance at all
   return {center_ + scale_ * mean, scale_ * std::sqrt(std::max(variance, kVarianceLeast))};
 }
 

@@ -32,10 +32,6 @@ class Points {
   std::vector<double> coordinates_;
 };
 
-// Covariance of two points at a distance: (1 + √5 d + 5 d² / 3) e^(-√5 d), d = distance / length.
-[[nodiscard]] double matern(double distance, double length);
-[[nodiscard]] double distance(std::span<const double> a, std::span<const double> b);
-
 struct Prediction {
   double mean = 0;
   double sd = 0;  // of the function, without the noise of a value
@@ -71,6 +67,7 @@ class GaussianProcess {
 
  private:
   friend class GaussianPredictions;
+  [[nodiscard]] Prediction in_units(double mean, double variance) const;  // from standardised ones
   // Row i of the Cholesky factor of A, i + 1 numbers.
   [[nodiscard]] const double* row(std::size_t i) const { return factor_.data() + i * (i + 1) / 2; }
 
