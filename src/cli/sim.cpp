@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "sim/prepare.h"
 #include "sim/world.h"
 #include "spec/load.h"
 
@@ -163,9 +165,13 @@ int sim_command(const SimOptions& options) {
   for (const std::string& name : names) {
     for (int r = 0; r < options.repeat; ++r) tasks.push_back({name, experiment.seed + static_cast<std::uint64_t>(r)});
   }
+  std::map<std::string, policy::Prepared> prepared;
   for (const std::string& name : names) {  // everything that can be wrong is said before the first event
     const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, trace);
     if (!world) return failed(fmt::format("{}: {}", options.file, world.error().message));
+    auto made = sim::prepare(experiment, name);
+    if (!made) return failed(fmt::format("{}: {}", options.file, made.error().message));
+    prepared.emplace(name, std::move(made).value());
   }
   const std::uint64_t each = experiment.workload.requests + experiment.workload.warmup;
   Progress progress(fmt::format("simulating {}", experiment.name), each * tasks.size());
@@ -174,7 +180,8 @@ int sim_command(const SimOptions& options) {
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       std::uint64_t seen = 0;
-      sim::WorldOptions world_options{.scheduler = tasks[i].scheduler, .seed = tasks[i].seed};
+      sim::WorldOptions world_options{
+          .scheduler = tasks[i].scheduler, .seed = tasks[i].seed, .prepared = prepared.at(tasks[i].scheduler)};
       world_options.progress = [&](std::uint64_t requests) {
         progress.add(requests - seen);
         seen = requests;

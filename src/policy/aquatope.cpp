@@ -21,6 +21,11 @@ std::int64_t whole_ms(Duration slo) {
   return (slo.count_ns() + 500'000) / 1'000'000;
 }
 
+std::vector<std::uint32_t> search(const plan::WorkflowModel& model, const AquatopePresets::key_type& key,
+                                  const plan::AquatopeSettings& settings) {
+  return plan::aquatope_preset(model, key.first, static_cast<double>(key.second), settings).candidates;
+}
+
 class Aquatope final : public Dispatch {
  public:
   Aquatope(const Parameters& parameters, std::shared_ptr<const AquatopePresets> known)
@@ -85,19 +90,19 @@ class Aquatope final : public Dispatch {
     std::string name = name_of(*model.application);
     if (queue.planner != model.planner) name += str("/", queue.planner->model().stages[queue.model_stage].name);
     const std::vector<std::uint32_t> found =
-        search(queue.planner->model(), {std::move(name), whole_ms(first.deadline - first.arrival)});
+        look_up(queue.planner->model(), {std::move(name), whole_ms(first.deadline - first.arrival)});
+    CHECK(found.size() == queue.planner->model().stages.size());  // else it was made for another application
     for (const Queue& other : view.queues) {
       if (other.planner == queue.planner) presets_[other.id.index()] = found[other.model_stage];
     }
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> search(const plan::WorkflowModel& model,
-                                                  const AquatopePresets::key_type& key) const {
+  [[nodiscard]] std::vector<std::uint32_t> look_up(const plan::WorkflowModel& model,
+                                                   const AquatopePresets::key_type& key) const {
     if (known_ != nullptr) {
-      if (const auto it = known_->find(key); it != known_->end() && it->second.size() == model.stages.size())
-        return it->second;
+      if (const auto it = known_->find(key); it != known_->end()) return it->second;
     }
-    return plan::aquatope_preset(model, key.first, static_cast<double>(key.second), settings_).candidates;
+    return search(model, key, settings_);
   }
 
   plan::AquatopeSettings settings_;
@@ -128,15 +133,11 @@ plan::AquatopeSettings aquatope_settings(const Parameters& parameters) {
   return out;
 }
 
-Result<AquatopePresets> aquatope_presets(const Application& application, Duration slo, const Parameters& parameters) {
-  const auto profiles = plan::make_profiles(application);
-  if (!profiles) return profiles.error();
-  const auto model = plan::make_model(application, *profiles);
-  if (!model) return model.error();
-  const AquatopePresets::key_type key{name_of(application), whole_ms(slo)};
-  const plan::AquatopePreset found =
-      plan::aquatope_preset(*model, key.first, static_cast<double>(key.second), aquatope_settings(parameters));
-  return AquatopePresets{{key, found.candidates}};
+AquatopePresets::value_type aquatope_preset(const Application& application, const plan::WorkflowModel& model,
+                                            Duration slo, const Parameters& parameters) {
+  AquatopePresets::key_type key{name_of(application), whole_ms(slo)};
+  std::vector<std::uint32_t> found = search(model, key, aquatope_settings(parameters));
+  return {std::move(key), std::move(found)};
 }
 
 std::unique_ptr<Dispatch> make_aquatope(const Parameters& parameters, std::shared_ptr<const AquatopePresets> known) {

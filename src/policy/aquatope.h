@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "plan/aquatope.h"
 #include "policy/policy.h"
 
@@ -22,10 +21,11 @@ using AquatopePresets = std::map<std::pair<std::string, std::int64_t>, std::vect
 // Parameters: full (0; 1: the budget of ESG's evaluation), and each of plan::AquatopeSettings by its name.
 [[nodiscard]] plan::AquatopeSettings aquatope_settings(const Parameters& parameters);
 
-// One entry, for the application as it will be deployed (prices included). Whoever plays many runs makes the presets
-// of all applications once, merges them and hands them in: searching takes seconds, the result is always the same.
-[[nodiscard]] Result<AquatopePresets> aquatope_presets(const Application& application, Duration slo,
-                                                       const Parameters& parameters);
+// One entry, for the application as it will be deployed and its model. Whoever plays many runs makes the presets of all
+// applications once and hands them in: searching takes seconds, the result is always the same.
+[[nodiscard]] AquatopePresets::value_type aquatope_preset(const Application& application,
+                                                          const plan::WorkflowModel& model, Duration slo,
+                                                          const Parameters& parameters);
 
 // `known`: looked up before searching; they must have been made with the same parameters.
 [[nodiscard]] std::unique_ptr<Dispatch> make_aquatope(const Parameters& parameters,

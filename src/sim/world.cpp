@@ -8,21 +8,13 @@
 #include "policy/catalog.h"
 #include "sim/containers.h"
 #include "sim/describe.h"
+#include "sim/prepare.h"
 
 namespace sluice::sim {
 namespace {
 
 constexpr Time kStart = Time::from_ns(0);
 constexpr std::size_t kLastEvents = 20;
-
-// The time of a request alone with the least configuration everywhere: what `slo_scale` multiplies.
-Duration minimum_time(const plan::WorkflowModel& model) {
-  std::vector<plan::StageTerms> terms;
-  for (const plan::ModelStage& stage : model.stages) {
-    terms.push_back({plan::least(stage.candidates).ms * stage.scale.ms + stage.wait_ms, 0});
-  }
-  return Duration::ms(plan::evaluate(model.tree, terms).ms);
-}
 
 bool fits_somewhere(const Cluster& cluster, const plan::ModelStage& stage, Bytes memory) {
   if (!stage.function.valid()) return true;
@@ -78,8 +70,7 @@ Result<std::unique_ptr<World>> World::make(const Experiment& experiment, WorldOp
 
 Status World::deploy() {
   for (std::size_t i = 0; i < experiment_.applications.size(); ++i) {
-    auto application = std::make_shared<Application>(experiment_.applications[i]);
-    if (experiment_.prices) application->prices = *experiment_.prices;
+    auto application = std::make_shared<Application>(as_deployed(experiment_, experiment_.applications[i]));
     const auto named = [&](const Error& error) {
       return Error{error.code, str("application '", application->name, "': ", error.message)};
     };
@@ -96,8 +87,7 @@ Status World::deploy() {
       }
     }
     Deployment d{.id = ApplicationId(static_cast<ApplicationId::rep>(i)), .application = application};
-    d.objective =
-        experiment_.slo_scale ? minimum_time(*model) * *experiment_.slo_scale : application->objective.latency;
+    d.objective = objective_of(experiment_, *application, *model);
     for (const plan::ModelStage& stage : model->stages) d.stages.push_back(stage.name);
     number_workflows(application->workflow, d.workflows);
     for (std::size_t f = 0; f < application->functions.size(); ++f) {
@@ -133,7 +123,8 @@ void World::number_functions() {
 
 policy::Policies World::make_policies() const {
   if (options_.policies) return options_.policies();
-  auto policies = policy::make_scheduler(options_.scheduler, parameters_of(experiment_, options_.scheduler));
+  auto policies =
+      policy::make_scheduler(options_.scheduler, parameters_of(experiment_, options_.scheduler), options_.prepared);
   CHECK(policies.ok());
   return std::move(policies).value();
 }

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "core/scheduler.h"
 #include "domain/experiment.h"
+#include "policy/catalog.h"
 #include "profile/function_profile.h"
 #include "sim/faults.h"
 #include "sim/machines.h"
@@ -31,6 +32,7 @@ struct WorldOptions {
   std::function<policy::Policies()> policies;
   std::uint64_t seed = 1;
   core::Limits limits;
+  policy::Prepared prepared;  // made with the experiment's parameters
   Faults faults;
   bool check_every_event = false;                        // full invariants
   std::optional<std::uint64_t> until_event;              // stop there
