@@ -14,7 +14,7 @@ for preset in release dev tsan clang; do
   sluice=build/$preset/sluice
   {
     $sluice check --json $(git ls-files 'examples/*.yaml' 'examples/*.json' 'examples/*.pbtxt')
-    $sluice sim examples/esg/moderate_heavy.yaml --scheduler sluice,esg,fifo,kaas-round-robin --requests 2000 --json
+    $sluice sim examples/esg/moderate_heavy.yaml --scheduler sluice,esg,aquatope,fifo,kaas-round-robin --requests 2000 --json
     $sluice soak --seeds 1..50 --json
   } >build/determinism/$preset.json
   cmp build/determinism/release.json build/determinism/$preset.json

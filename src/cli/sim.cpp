@@ -142,6 +142,21 @@ void print_table(const std::vector<std::vector<const sim::RunResult*>>& schedule
   }
 }
 
+// What the runs of each scheduler share. Everything that can be wrong is said before the first event.
+Result<std::map<std::string, policy::Prepared>> prepare_all(const Experiment& experiment,
+                                                            const std::vector<std::string>& names,
+                                                            const std::string& trace) {
+  std::map<std::string, policy::Prepared> out;
+  for (const std::string& name : names) {
+    const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, trace);
+    if (!world) return world.error();
+    auto made = sim::prepare(experiment, name);
+    if (!made) return made.error();
+    out.emplace(name, std::move(made).value());
+  }
+  return out;
+}
+
 }  // namespace
 
 int sim_command(const SimOptions& options) {
@@ -165,14 +180,8 @@ int sim_command(const SimOptions& options) {
   for (const std::string& name : names) {
     for (int r = 0; r < options.repeat; ++r) tasks.push_back({name, experiment.seed + static_cast<std::uint64_t>(r)});
   }
-  std::map<std::string, policy::Prepared> prepared;
-  for (const std::string& name : names) {  // everything that can be wrong is said before the first event
-    const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, trace);
-    if (!world) return failed(fmt::format("{}: {}", options.file, world.error().message));
-    auto made = sim::prepare(experiment, name);
-    if (!made) return failed(fmt::format("{}: {}", options.file, made.error().message));
-    prepared.emplace(name, std::move(made).value());
-  }
+  const auto prepared = prepare_all(experiment, names, trace);
+  if (!prepared) return failed(fmt::format("{}: {}", options.file, prepared.error().message));
   const std::uint64_t each = experiment.workload.requests + experiment.workload.warmup;
   Progress progress(fmt::format("simulating {}", experiment.name), each * tasks.size());
   std::vector<sim::RunResult> results(tasks.size());
@@ -181,7 +190,7 @@ int sim_command(const SimOptions& options) {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       std::uint64_t seen = 0;
       sim::WorldOptions world_options{
-          .scheduler = tasks[i].scheduler, .seed = tasks[i].seed, .prepared = prepared.at(tasks[i].scheduler)};
+          .scheduler = tasks[i].scheduler, .seed = tasks[i].seed, .prepared = prepared->at(tasks[i].scheduler)};
       world_options.progress = [&](std::uint64_t requests) {
         progress.add(requests - seen);
         seen = requests;
