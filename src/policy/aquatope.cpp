@@ -32,10 +32,8 @@ class Aquatope final : public Dispatch {
       : settings_(aquatope_settings(parameters)), known_(std::move(known)) {}
 
   void begin(const View& view) override {
-    if (presets_.size() < view.queues.size()) {
-      presets_.resize(view.queues.size(), kUnknown);
-      held_up_.resize(view.queues.size());
-    }
+    presets_.resize(view.queues.size(), kUnknown);
+    held_up_.resize(view.queues.size());
     pass_.begin(view);
   }
 
