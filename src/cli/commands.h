@@ -33,7 +33,9 @@ struct SimOptions {
   std::string file;
   std::vector<std::string> schedulers;  // empty: the experiment's
   std::optional<std::uint64_t> seed, requests;
-  int repeat = 1;  // runs with seeds one after the other
+  int repeat = 1;    // runs with seeds one after the other
+  std::string csv;   // a folder for logs; empty: none
+  std::string html;  // a file for the report; empty: none
   bool json = false;
 };
 // Runs an experiment in virtual time.

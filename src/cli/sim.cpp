@@ -1,15 +1,21 @@
 // `sluice sim`: an experiment in virtual time, several schedulers side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/sim_figures.h"
+#include "cli/sim_log.h"
 #include "cli/terminal.h"
 #include "sim/prepare.h"
 #include "sim/world.h"
@@ -18,143 +24,178 @@
 namespace sluice::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+struct Setup {
+  Experiment experiment;
+  std::string trace;               // the text of its file
+  std::vector<std::string> names;  // of schedulers
+  std::map<std::string, policy::Prepared> prepared;  // by scheduler
+};
 
 struct Task {
   std::string scheduler;
   std::uint64_t seed;
+  std::vector<sim::Observer*> observers;
 };
 
-Json run_json(const sim::RunResult& run) {
-  Json applications = Json::array();
-  for (const sim::ApplicationResult& a : run.applications) {
-    applications.push_back({{"application", a.application}, {"requests", a.requests}, {"met", a.met}});
+class Everybody final : public sim::Observer {
+ public:
+  explicit Everybody(std::vector<sim::Observer*> list) : list_(std::move(list)) {}
+  void request(const sim::RequestRow& row) override {
+    for (sim::Observer* one : list_) one->request(row);
   }
-  const double span = run.seconds > 0 ? run.seconds : 1;
-  return {{"scheduler", run.scheduler},
-          {"seed", run.seed},
-          {"requests", run.requests},
-          {"met", run.met},
-          {"late", run.late},
-          {"rejected", run.rejected},
-          {"failed", run.failed},
-          {"cancelled", run.cancelled},
-          {"slo_hit_rate", run.hit_rate()},
-          {"slo_hit_rate_worst_application", run.worst_hit_rate()},
-          {"goodput_per_s", static_cast<double>(run.met) / span},
-          {"latency_ms",
-           {{"p50", run.latency.quantile_ms(0.5)},
-            {"p95", run.latency.quantile_ms(0.95)},
-            {"p99", run.latency.quantile_ms(0.99)},
-            {"mean", run.latency.mean_ms()}}},
-          {"cost", run.cost},
-          {"cost_per_request", run.cost_per_request()},
-          {"cost_per_met_request", run.cost_per_met()},
-          {"batches", run.batches},
-          {"mean_batch", run.mean_batch()},
-          {"utilisation",
-           {{"vcpu", run.vcpu_seconds / span / run.vcpu_capacity},
-            {"vgpu", run.slice_capacity > 0 ? run.slice_seconds / span / run.slice_capacity : 0}}},
-          {"decisions", run.decisions},
-          {"configuration_miss_rate", run.configuration_miss_rate()},
-          {"applications", applications},
-          {"hash", fmt::format("{:016x}", run.hash)}};
-}
+  void action(const sim::ActionRow& row) override {
+    for (sim::Observer* one : list_) one->action(row);
+  }
 
-// The mean of a number over runs, and half of its 95 % interval.
-struct Spread {
-  double mean = 0, half = 0;
+ private:
+  std::vector<sim::Observer*> list_;
 };
-template <class Number>
-Spread spread(const std::vector<const sim::RunResult*>& runs, const Number& number) {
-  Spread out;
-  const auto n = static_cast<double>(runs.size());
-  for (const sim::RunResult* run : runs) out.mean += number(*run) / n;
-  if (runs.size() < 2) return out;
-  double squares = 0;
-  for (const sim::RunResult* run : runs) squares += (number(*run) - out.mean) * (number(*run) - out.mean);
-  // Student's t at 97.5 % for few runs; beyond 30 the normal value.
-  constexpr double kT[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
-                           2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09};
-  const double t = runs.size() - 2 < std::size(kT) ? kT[runs.size() - 2] : 1.96;
-  out.half = t * std::sqrt(squares / (n - 1) / n);
-  return out;
-}
 
-Json scheduler_json(const std::vector<const sim::RunResult*>& runs) {
-  if (runs.size() == 1) return run_json(*runs.front());
-  Json out = run_json(*runs.front());
-  out.erase("seed");
-  for (const char* name : {"requests", "met", "late", "rejected", "failed", "cancelled", "slo_hit_rate",
-                           "slo_hit_rate_worst_application", "goodput_per_s", "cost", "cost_per_request",
-                           "cost_per_met_request", "batches", "mean_batch", "decisions", "configuration_miss_rate"}) {
-    double sum = 0;
-    for (const sim::RunResult* run : runs) sum += run_json(*run)[name].get<double>();
-    out[name] = sum / static_cast<double>(runs.size());
+// Everything that can be wrong is said before the first event.
+Result<Setup> set_up(const SimOptions& options, const Experiment& document) {
+  Setup setup{.experiment = document};
+  Experiment& experiment = setup.experiment;
+  if (options.requests) experiment.workload.requests = *options.requests;
+  if (options.seed) experiment.seed = *options.seed;
+  if (const auto* from = std::get_if<Trace>(&experiment.workload.arrivals)) {
+    auto text = spec::read_from_disk(from->file);
+    if (!text) return Error{text.error().code, fmt::format("workload.file: {}", text.error().message)};
+    setup.trace = std::move(text).value();
   }
-  Hash hash;
-  Json list = Json::array();
-  for (const sim::RunResult* run : runs) {
-    hash.add(run->hash);
-    list.push_back(run_json(*run));
+  setup.names = options.schedulers.empty() ? experiment.schedulers : options.schedulers;
+  if (setup.names.empty()) setup.names = {"sluice"};
+  for (const std::string& name : setup.names) {
+    const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, setup.trace);
+    if (!world) return Error{world.error().code, fmt::format("{}: {}", options.file, world.error().message)};
+    auto made = sim::prepare(experiment, name);
+    if (!made) return Error{made.error().code, fmt::format("{}: {}", options.file, made.error().message)};
+    setup.prepared.emplace(name, std::move(made).value());
   }
-  out["ci95"] = {{"slo_hit_rate", spread(runs, [](const sim::RunResult& r) { return r.hit_rate(); }).half},
-                 {"cost_per_met_request", spread(runs, [](const sim::RunResult& r) { return r.cost_per_met(); }).half}};
-  out["runs"] = std::move(list);
-  out["hash"] = fmt::format("{:016x}", hash.value());
-  return out;
+  if (std::set(setup.names.begin(), setup.names.end()).size() < setup.names.size() &&
+      !(options.csv.empty() && options.html.empty()))
+    return Error{ErrorCode::invalid, "--scheduler names one twice; logs and reports tell them apart by name"};
+  if (!options.html.empty() && !std::ofstream(options.html, std::ios::app))
+    return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", options.html, std::strerror(errno))};
+  return setup;
 }
 
-std::string with_interval(const Spread& s, double scale, int digits) {
-  return s.half > 0 ? fmt::format("{:.{}f} ± {:.{}f}", s.mean * scale, digits, s.half * scale, digits)
-                    : fmt::format("{:.{}f}", s.mean * scale, digits);
+// Runs all tasks on the cores.
+std::vector<sim::RunResult> run_all(const Setup& setup, const std::vector<Task>& tasks, const std::string& what) {
+  const Workload& workload = setup.experiment.workload;
+  Progress progress(what, (workload.requests + workload.warmup) * tasks.size());
+  std::vector<sim::RunResult> results(tasks.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      std::uint64_t seen = 0;
+      Everybody everybody(tasks[i].observers);
+      sim::WorldOptions options{
+          .scheduler = tasks[i].scheduler, .seed = tasks[i].seed, .prepared = setup.prepared.at(tasks[i].scheduler)};
+      options.progress = [&](std::uint64_t requests) {
+        progress.add(requests - seen);
+        seen = requests;
+      };
+      if (!tasks[i].observers.empty()) options.observer = &everybody;
+      auto world = sim::World::make(setup.experiment, std::move(options), setup.trace);
+      results[i] = (*world)->run();
+    }
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, tasks.size()); ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // waits for them
+  return results;
 }
 
-void print_table(const std::vector<std::vector<const sim::RunResult*>>& schedulers) {
-  Table table({"scheduler", "hits %", "worst app %", "goodput /s", "p50 ms", "p95 ms", "p99 ms", "µ$/request", "µ$/met",
-               "vCPU %", "vGPU %", "mean batch", "rejected", "failed"});
-  for (const auto& runs : schedulers) {
-    const sim::RunResult& one = *runs.front();
-    const double span = one.seconds > 0 ? one.seconds : 1;
-    const auto number = [&](const auto& f, double scale, int digits) {
-      return with_interval(spread(runs, f), scale, digits);
-    };
-    using R = const sim::RunResult&;
-    table.add(
-        {one.scheduler, number([](R r) { return r.hit_rate(); }, 100, 2),
-         number([](R r) { return r.worst_hit_rate(); }, 100, 2),
-         number([&](R r) { return static_cast<double>(r.met) / span; }, 1, 1),
-         number([](R r) { return r.latency.quantile_ms(0.5); }, 1, 0),
-         number([](R r) { return r.latency.quantile_ms(0.95); }, 1, 0),
-         number([](R r) { return r.latency.quantile_ms(0.99); }, 1, 0),
-         number([](R r) { return r.cost_per_request(); }, 1e6, 1), number([](R r) { return r.cost_per_met(); }, 1e6, 1),
-         number([&](R r) { return r.vcpu_seconds / span / r.vcpu_capacity; }, 100, 0),
-         number([&](R r) { return r.slice_capacity > 0 ? r.slice_seconds / span / r.slice_capacity : 0; }, 100, 0),
-         number([](R r) { return r.mean_batch(); }, 1, 2), fmt::format("{}", one.rejected),
-         fmt::format("{}", one.failed)});
+// Runs repeat to the bit, so a second run gives the closer look at the window that the first ones chose.
+Status write_report(const Setup& setup, const std::string& file, const std::vector<Runs>& grouped,
+                    const std::vector<sim::RunShape>& shapes) {
+  std::vector<const sim::RunShape*> all;
+  for (const sim::RunShape& shape : shapes) all.push_back(&shape);
+  const std::uint64_t length = window_length(setup.experiment, shapes.size());
+  const std::uint64_t first = std::max(sim::RunShape::choose_window(all, length), setup.experiment.workload.warmup);
+  std::vector<sim::RunWindow> windows(shapes.size(), sim::RunWindow(first, length));
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    tasks.push_back({setup.names[i], setup.experiment.seed, {&windows[i]}});
+  (void)run_all(setup, tasks, "a closer look");
+  std::vector<Reported> reported;
+  for (std::size_t i = 0; i < shapes.size(); ++i) reported.push_back({grouped[i], &shapes[i], &windows[i]});
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  out << report_html(setup.experiment, reported);
+  out.close();
+  if (!out) return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", file, std::strerror(errno))};
+  return Done{};
+}
+
+void print_table(const std::vector<Runs>& schedulers) {
+  std::vector<std::string> head{"scheduler"};
+  for (const Figure& figure : figures(schedulers.front())) head.push_back(figure.heading);
+  Table table(head);
+  for (const Runs& runs : schedulers) {
+    std::vector<std::string> row{runs.front()->scheduler};
+    for (const Figure& figure : figures(runs)) row.push_back(to_string(figure));
+    table.add(std::move(row));
   }
   fmt::print("{}", table.text());
-  for (const auto& runs : schedulers) {
-    Hash hash;
-    for (const sim::RunResult* run : runs) hash.add(run->hash);
-    fmt::print("{}: hash of all commands {:016x}\n", runs.front()->scheduler,
-               runs.size() == 1 ? runs.front()->hash : hash.value());
-  }
+  for (const Runs& runs : schedulers)
+    fmt::print("{}: hash of all commands {:016x}\n", runs.front()->scheduler, hash_of(runs));
 }
 
-// What the runs of each scheduler share. Everything that can be wrong is said before the first event.
-Result<std::map<std::string, policy::Prepared>> prepare_all(const Experiment& experiment,
-                                                            const std::vector<std::string>& names,
-                                                            const std::string& trace) {
-  std::map<std::string, policy::Prepared> out;
-  for (const std::string& name : names) {
-    const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, trace);
-    if (!world) return world.error();
-    auto made = sim::prepare(experiment, name);
-    if (!made) return made.error();
-    out.emplace(name, std::move(made).value());
+void print(const SimOptions& options, const Experiment& experiment, const std::vector<Runs>& grouped) {
+  if (options.json) {
+    nlohmann::ordered_json schedulers = nlohmann::ordered_json::array();
+    for (const Runs& runs : grouped) schedulers.push_back(figures_json(runs));
+    const nlohmann::ordered_json out{
+        {"experiment", experiment.name}, {"seed", experiment.seed}, {"schedulers", schedulers}};
+    fmt::print("{}\n", out.dump(2));
+    return;
   }
-  return out;
+  fmt::print("{}: {} requests after {} of warm-up, seed {}{}\n\n", bold(experiment.name), experiment.workload.requests,
+             experiment.workload.warmup, experiment.seed,
+             options.repeat > 1 ? fmt::format(" and the {} after it; 95 % intervals", options.repeat - 1) : "");
+  print_table(grouped);
+}
+
+int run_and_tell(const SimOptions& options, const Setup& setup) {
+  const Experiment& experiment = setup.experiment;
+  std::vector<Task> tasks;
+  std::vector<std::unique_ptr<SimLog>> logs;
+  std::vector<sim::RunShape> shapes;
+  shapes.resize(options.html.empty() ? 0 : setup.names.size(),
+                sim::RunShape(experiment.applications.size(), experiment.workload.warmup));
+  for (std::size_t s = 0; s < setup.names.size(); ++s) {
+    for (int r = 0; r < options.repeat; ++r) {
+      Task task{setup.names[s], experiment.seed + static_cast<std::uint64_t>(r), {}};
+      if (!options.csv.empty()) {
+        auto log = SimLog::open(fmt::format("{}/{}-seed{}", options.csv, task.scheduler, task.seed));
+        if (!log) return failed(log.error().message);
+        task.observers.push_back(&(*log)->observer());
+        logs.push_back(std::move(log).value());
+      }
+      if (r == 0 && !shapes.empty()) task.observers.push_back(&shapes[s]);
+      tasks.push_back(std::move(task));
+    }
+  }
+  const auto results = run_all(setup, tasks, fmt::format("simulating {}", experiment.name));
+  std::vector<Runs> grouped(setup.names.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].violation)
+      return failed(
+          fmt::format("{}: seed {}: {}", results[i].scheduler, results[i].seed, results[i].violation->invariant));
+    grouped[i / static_cast<std::size_t>(options.repeat)].push_back(&results[i]);
+  }
+  for (const auto& log : logs) {
+    if (const Status closed = log->close(); !closed) return failed(closed.error().message);
+  }
+  if (!shapes.empty()) {
+    if (const Status written = write_report(setup, options.html, grouped, shapes); !written)
+      return failed(written.error().message);
+  }
+  print(options, experiment, grouped);
+  return 0;
 }
 
 }  // namespace
@@ -165,66 +206,9 @@ int sim_command(const SimOptions& options) {
   if (!loaded.document) return 1;
   const auto* document = std::get_if<Experiment>(&*loaded.document);
   if (document == nullptr) return failed(fmt::format("{} is no experiment; sluice sim needs one", options.file));
-  Experiment experiment = *document;
-  if (options.requests) experiment.workload.requests = *options.requests;
-  if (options.seed) experiment.seed = *options.seed;
-  std::string trace;
-  if (const auto* from = std::get_if<Trace>(&experiment.workload.arrivals)) {
-    auto text = spec::read_from_disk(from->file);
-    if (!text) return failed(fmt::format("workload.file: {}", text.error().message));
-    trace = std::move(text).value();
-  }
-  std::vector<std::string> names = options.schedulers.empty() ? experiment.schedulers : options.schedulers;
-  if (names.empty()) names = {"sluice"};
-  std::vector<Task> tasks;
-  for (const std::string& name : names) {
-    for (int r = 0; r < options.repeat; ++r) tasks.push_back({name, experiment.seed + static_cast<std::uint64_t>(r)});
-  }
-  const auto prepared = prepare_all(experiment, names, trace);
-  if (!prepared) return failed(fmt::format("{}: {}", options.file, prepared.error().message));
-  const std::uint64_t each = experiment.workload.requests + experiment.workload.warmup;
-  Progress progress(fmt::format("simulating {}", experiment.name), each * tasks.size());
-  std::vector<sim::RunResult> results(tasks.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      std::uint64_t seen = 0;
-      sim::WorldOptions world_options{
-          .scheduler = tasks[i].scheduler, .seed = tasks[i].seed, .prepared = prepared->at(tasks[i].scheduler)};
-      world_options.progress = [&](std::uint64_t requests) {
-        progress.add(requests - seen);
-        seen = requests;
-      };
-      auto world = sim::World::make(experiment, std::move(world_options), trace);
-      results[i] = (*world)->run();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < std::min(cores, tasks.size()); ++i) threads.emplace_back(work);
-    work();
-  }
-  std::vector<std::vector<const sim::RunResult*>> grouped;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].violation)
-      return failed(
-          fmt::format("{}: seed {}: {}", results[i].scheduler, results[i].seed, results[i].violation->invariant));
-    if (i % static_cast<std::size_t>(options.repeat) == 0) grouped.emplace_back();
-    grouped.back().push_back(&results[i]);
-  }
-  if (options.json) {
-    Json schedulers = Json::array();
-    for (const auto& runs : grouped) schedulers.push_back(scheduler_json(runs));
-    fmt::print("{}\n",
-               Json{{"experiment", experiment.name}, {"seed", experiment.seed}, {"schedulers", schedulers}}.dump(2));
-  } else {
-    fmt::print("{}: {} requests after {} of warm-up, seed {}{}\n\n", bold(experiment.name),
-               experiment.workload.requests, experiment.workload.warmup, experiment.seed,
-               options.repeat > 1 ? fmt::format(" and the {} after it; 95 % intervals", options.repeat - 1) : "");
-    print_table(grouped);
-  }
-  return 0;
+  const Result<Setup> setup = set_up(options, *document);
+  if (!setup) return failed(setup.error().message);
+  return run_and_tell(options, *setup);
 }
 
 }  // namespace sluice::cli

@@ -1,0 +1,31 @@
+// The figures of simulated runs, for the table, the JSON and the report of `sluice sim`.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/result.h"
+
+namespace sluice::cli {
+
+using Runs = std::vector<const sim::RunResult*>;  // of one scheduler, one a seed; never empty
+
+// The mean of a number over runs, and half of its 95 % interval; 0 with one run.
+struct Spread {
+  double mean = 0, half = 0;
+};
+struct Figure {
+  std::string heading;  // of its column
+  Spread value;         // in the unit of the heading
+  int digits = 0;       // after the point
+};
+// What the table shows of a scheduler, in the order of its columns.
+[[nodiscard]] std::vector<Figure> figures(const Runs& runs);
+// "98.20 ± 0.11"
+[[nodiscard]] std::string to_string(const Figure& figure);
+
+// Fields as in docs/simulating.md; with several runs their means, each run and the intervals.
+[[nodiscard]] nlohmann::ordered_json figures_json(const Runs& runs);
+[[nodiscard]] std::uint64_t hash_of(const Runs& runs);
+
+}  // namespace sluice::cli
