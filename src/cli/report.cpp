@@ -156,7 +156,8 @@ std::uint64_t window_length(const Experiment& experiment, std::size_t schedulers
   std::size_t stages = 1;
   for (const Application& application : experiment.applications) stages = std::max(stages, application.workflow.size());
   const std::uint64_t affordable = kWindowInvocations / (stages * std::max<std::size_t>(1, schedulers));
-  return std::clamp<std::uint64_t>(affordable, sim::RunShape::kBlock, kWindowRequests);
+  return std::clamp<std::uint64_t>(affordable / sim::RunShape::kBlock, 1, kWindowRequests / sim::RunShape::kBlock) *
+         sim::RunShape::kBlock;
 }
 
 std::string report_html(const Experiment& experiment, const std::vector<Reported>& schedulers) {

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace sluice::sim {
+namespace {
+
+// How much a request is worth a look: misses count by how late they are, others little.
+double telling(double share) {
+  return 1e-3 * share + std::max(0.0, share - 1);
+}
+
+}  // namespace
 
 void RunShape::request(const RequestRow& row) {
   if (!row.measured) return;
@@ -63,7 +71,7 @@ std::uint64_t RunShape::choose_window(const std::vector<const RunShape*>& runs, 
   for (std::size_t block = warmup; block == warmup || block + wide <= blocks; ++block) {
     double score = 0;
     for (const RunShape* run : runs) {
-      if (run->worst_.share > 0) score += run->slowest(block, wide) / run->worst_.share;
+      if (run->worst_.share > 0) score += telling(run->slowest(block, wide)) / telling(run->worst_.share);
     }
     if (score > best_score + 1e-6) {
       best = last = block;

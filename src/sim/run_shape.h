@@ -41,7 +41,7 @@ class RunShape final : public Observer {
   [[nodiscard]] const Worst& worst() const { return worst_; }
 
   // Where a window of `length` requests begins that shows most of all runs: of each its slowest request, or one as near
-  // to it as can be. After the warm-up, to the block.
+  // to it as can be. After the warm-up, to the block. REQUIRES: runs is not empty.
   static constexpr std::uint64_t kBlock = 100;
   [[nodiscard]] static std::uint64_t choose_window(const std::vector<const RunShape*>& runs, std::uint64_t length);
 
