@@ -1,4 +1,5 @@
-// The page of the report, web/report.html, as the build puts it into the program; {{data}} is where the data go.
+// The page of the report: web/report.html and what it includes, as the build puts it into the program. The data go
+// where {{data}} stands.
 #pragma once
 #include <string_view>
 
