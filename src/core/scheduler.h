@@ -26,6 +26,7 @@ struct Limits {
   std::size_t queue_max = 100'000;       // invocations in one queue
   std::uint32_t attempts_max = 3;        // after failures of machines, where a stage says nothing
   std::size_t decisions_max = 100'000;   // of queues at one instant
+  void visit(auto& archive) { archive(requests_max, queue_max, attempts_max, decisions_max); }
 };
 
 // What the books of the past add up to; drivers and checkers read it.
