@@ -180,16 +180,4 @@ class Archive : public ByteStream {
   std::size_t depth_ = 0;
 };
 
-// Saving and hashing only read, though the walk they share with loading is written for values that change.
-template <class T>
-void save(const T& value, std::string& out) {
-  Archive archive = Archive::saving(out);
-  archive(const_cast<T&>(value));
-}
-template <class T>
-void add_to(Hash& hash, const T& value) {
-  Archive archive = Archive::hashing(hash);
-  archive(const_cast<T&>(value));
-}
-
 }  // namespace sluice

@@ -25,7 +25,7 @@ class ByteStream {
     if (out_ != nullptr) {
       out_->append(static_cast<const char*>(data), size);
     } else if (hash_ != nullptr) {
-      hash_->add(std::string_view(static_cast<const char*>(data), size));
+      hash(data, size);
     } else if (!ok_ || in_.size() < size) {
       ok_ = false;
       std::memset(data, 0, size);
@@ -44,6 +44,14 @@ class ByteStream {
   }
 
  private:
+  // What has no fixed size brings its length along.
+  void hash(const void* data, std::size_t size) {
+    std::uint64_t word = 0;
+    if (size > sizeof word) return hash_->add(std::string_view(static_cast<const char*>(data), size));
+    std::memcpy(&word, data, size);
+    hash_->add_word(word);
+  }
+
   std::string* out_;
   std::string_view in_;
   Hash* hash_;

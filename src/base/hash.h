@@ -19,6 +19,11 @@ class Hash {
     auto bits = static_cast<std::uint64_t>(value);
     for (int i = 0; i < 8; ++i, bits >>= 8) byte(static_cast<unsigned char>(bits & 0xFF));
   }
+  // Eight bytes in one step, several times faster; for fields of a fixed size. Not the same hash as add().
+  constexpr void add_word(std::uint64_t word) {
+    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;
+    state_ ^= state_ >> 32;
+  }
   constexpr void add(double value) { add(std::bit_cast<std::uint64_t>(value)); }
   [[nodiscard]] constexpr std::uint64_t value() const { return state_; }
 

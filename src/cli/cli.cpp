@@ -103,6 +103,14 @@ void add_soak(CLI::App& app, int& status) {
   command->callback([options, &status] { status = soak_command(*options); });
 }
 
+void add_replay(CLI::App& app, int& status) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command = app.add_subcommand("replay", "Feed a recorded log to its scheduler again, compare all commands");
+  command->add_option("LOG", options->file, "An event log")->required();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = replay_command(*options); });
+}
+
 void add_completion(CLI::App& app, int& status) {
   auto shell = std::make_shared<std::string>("bash");
   CLI::App* command = app.add_subcommand("completion", "Print a completion script: source <(sluice completion bash)");
@@ -124,6 +132,7 @@ int run(int argc, char** argv) {
   add_plan(app, status);
   add_sim(app, status);
   add_soak(app, status);
+  add_replay(app, status);
   add_completion(app, status);
   try {
     app.parse(argc, argv);

@@ -49,6 +49,13 @@ struct SoakOptions {
 // Random worlds with faults, every invariant after every event. 1 if one is broken.
 int soak_command(const SoakOptions& options);
 
+struct ReplayOptions {
+  std::string file;
+  bool json = false;
+};
+// Feeds a recorded log to its scheduler again. 1 if a decision gives other commands or the log is damaged.
+int replay_command(const ReplayOptions& options);
+
 // Prints the completion script of a shell ("bash").
 int completion(const std::string& shell);
 

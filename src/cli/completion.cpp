@@ -10,7 +10,7 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check plan sim soak completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "check plan sim soak replay completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then

@@ -50,6 +50,9 @@ inline constexpr double gap_cv_max = 100;
 inline constexpr double mix_weight_max = 1e9;
 inline constexpr Duration arrivals_span_max = Duration::s(100.0 * 366 * 86'400);  // later requests do not come
 
+// Event logs.
+inline constexpr std::size_t log_record_bytes_max = 256u << 20;
+
 // Traces. Wide enough for a day of all functions of Azure Functions 2019: 1,440 minutes, tens of thousands of rows.
 inline constexpr std::size_t trace_bytes_max = 256u << 20;
 inline constexpr std::size_t trace_rows_max = 5'000'000;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/save.h"
+
 namespace sluice {
 namespace {
 
@@ -24,22 +26,12 @@ std::string saved(const T& value) {
   return out;
 }
 
-// Nothing if the bytes make no sense or some are left.
-template <class T>
-std::optional<T> loaded(std::string_view bytes) {
-  T value{};
-  Archive archive = Archive::loading(bytes);
-  archive(value);
-  if (!archive.ok() || !archive.at_end()) return std::nullopt;
-  return value;
-}
-
 template <class T>
 void expect_round_trip(const T& value) {
   const std::string bytes = saved(value);
-  EXPECT_EQ(loaded<T>(bytes), value);
+  EXPECT_EQ(load<T>(bytes), value);
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_EQ(loaded<T>(bytes.substr(0, size)), std::nullopt) << size << " of " << bytes.size();
+    EXPECT_EQ(load<T>(bytes.substr(0, size)), std::nullopt) << size << " of " << bytes.size();
 }
 
 template <class T>
@@ -69,27 +61,27 @@ TEST(Archive, LoadsWhatWasSavedAndNothingThatIsCutOff) {
 
 TEST(Archive, SharedValuesAreSavedByValueAndMayBeMissing) {
   using Shared = std::shared_ptr<const Tree>;
-  const auto tree = loaded<Shared>(saved(Shared(std::make_shared<Tree>(Tree{.name = "root"}))));
+  const auto tree = load<Shared>(saved(Shared(std::make_shared<Tree>(Tree{.name = "root"}))));
   ASSERT_TRUE(tree.has_value() && *tree != nullptr);
   EXPECT_EQ((*tree)->name, "root");
-  EXPECT_EQ(loaded<Shared>(saved(Shared())), Shared());
+  EXPECT_EQ(load<Shared>(saved(Shared())), Shared());
 }
 
 TEST(Archive, RefusesValuesOutOfRange) {
-  EXPECT_EQ(loaded<Fruit>("\x01"), Fruit::pear);
-  EXPECT_EQ(loaded<Fruit>("\x02"), std::nullopt);
-  EXPECT_EQ(loaded<bool>("\x02"), std::nullopt);
-  EXPECT_EQ(loaded<std::optional<bool>>(std::string("\x02\0", 2)), std::nullopt);
+  EXPECT_EQ(load<Fruit>("\x01"), Fruit::pear);
+  EXPECT_EQ(load<Fruit>("\x02"), std::nullopt);
+  EXPECT_EQ(load<bool>("\x02"), std::nullopt);
+  EXPECT_EQ(load<std::optional<bool>>(std::string("\x02\0", 2)), std::nullopt);
   using Choice = std::variant<std::monostate, bool>;
-  EXPECT_EQ(loaded<Choice>(std::string("\0", 1)), Choice());
-  EXPECT_EQ(loaded<Choice>("\x02"), std::nullopt);
+  EXPECT_EQ(load<Choice>(std::string("\0", 1)), Choice());
+  EXPECT_EQ(load<Choice>("\x02"), std::nullopt);
 }
 
 TEST(Archive, RefusesALengthBeyondTheBytesThereAre) {
   std::string bytes = saved(std::uint64_t{1} << 40);
-  EXPECT_EQ(loaded<std::string>(bytes), std::nullopt);
-  EXPECT_EQ(loaded<std::vector<Tree>>(bytes), std::nullopt);
-  EXPECT_EQ((loaded<std::map<int, int>>(bytes)), std::nullopt);
+  EXPECT_EQ(load<std::string>(bytes), std::nullopt);
+  EXPECT_EQ(load<std::vector<Tree>>(bytes), std::nullopt);
+  EXPECT_EQ((load<std::map<int, int>>(bytes)), std::nullopt);
   bytes =
       saved(std::uint64_t{100'000}) + std::string(100'000, '\xFF');  // each tree is larger than the byte it is given
   std::vector<Tree> trees;
@@ -103,7 +95,7 @@ TEST(Archive, RefusesWhatIsNestedTooDeep) {
   expect_round_trip(nested(Archive::kDepthMax));
   std::string bytes;
   for (int i = 0; i < 100'000; ++i) bytes += saved(std::string()) + saved(std::uint64_t{1});
-  EXPECT_EQ(loaded<Tree>(bytes), std::nullopt);
+  EXPECT_EQ(load<Tree>(bytes), std::nullopt);
   std::string out;
   Archive archive = Archive::saving(out);
   Tree tree = nested(Archive::kDepthMax + 1);

@@ -1,0 +1,93 @@
+#include "record/event_check.h"
+
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "domain/limits.h"
+#include "domain/validate.h"
+#include "plan/workflow_model.h"
+#include "record/well_formed.h"
+
+namespace sluice::record {
+namespace {
+
+Error refused(std::string message) {
+  return {ErrorCode::invalid, std::move(message)};
+}
+
+Status check_machine(InvokerId id, const NodeGroup& capacity) {
+  if (std::int64_t{id.value()} >= limits::invokers_max || std::int64_t{capacity.vcpu} > limits::vcpu_max ||
+      std::int64_t{capacity.gpus} > limits::gpus_per_invoker_max ||
+      std::int64_t{capacity.slices_per_gpu} > limits::slices_per_gpu_max)
+    return refused(str("invoker ", id.value(), " is beyond the limits of a cluster"));
+  return Done{};
+}
+
+Status check_fan_outs(const std::vector<FanOut>& fan_outs) {
+  for (const FanOut& fan_out : fan_outs) {
+    if (std::int64_t{fan_out.items} > limits::foreach_items_max)
+      return refused(
+          str("a foreach has ", fan_out.items, " items; at most ", limits::foreach_items_max, " are allowed"));
+  }
+  return Done{};
+}
+
+Status check_request(const RequestArrived& event) {
+  if (!std::isfinite(event.size) || event.size <= 0) return refused("the size of a request is no positive number");
+  return check_fan_outs(event.fan_outs);
+}
+
+Status check_results(const BatchFinished& event) {
+  for (const InvocationResult& result : event.results) {
+    if (const Status status = check_fan_outs(result.fan_outs); !status) return status;
+  }
+  return Done{};
+}
+
+// The application an event is about, if it is about one that is there already.
+std::optional<ApplicationId> application_of(const Event& event) {
+  if (const auto* arrived = std::get_if<RequestArrived>(&event)) return arrived->application;
+  if (const auto* announced = std::get_if<RequestAnnounced>(&event)) return announced->application;
+  if (const auto* removed = std::get_if<ApplicationRemoved>(&event)) return removed->id;
+  if (const auto* changed = std::get_if<ProfileChanged>(&event)) return changed->application;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status EventCheck::check(Time at) {
+  if (at < last_) return refused(str("time goes back from ", last_.count_ns(), " ns to ", at.count_ns(), " ns"));
+  last_ = at;
+  return Done{};
+}
+
+Status EventCheck::deployed(const ApplicationDeployed& event) {
+  if (event.application == nullptr) return refused("an application is deployed without its content");
+  const Application& application = *event.application;
+  const std::string who = str("application '", printable(application.name), "': ");
+  if (event.id.index() != applications_)
+    return refused(str(who, "it has id ", event.id.value(), ", the next one is ", applications_));
+  if (!well_formed(application)) return refused(who + "its ids or numbers make no sense");
+  if (const auto problems = validate(application); !problems.empty()) return refused(who + problems.front().message);
+  const auto profiles = plan::make_profiles(application);
+  if (!profiles) return refused(who + profiles.error().message);
+  if (const auto model = plan::make_model(application, *profiles); !model) return refused(who + model.error().message);
+  ++applications_;
+  return Done{};
+}
+
+Status EventCheck::check(const Observed& observed) {
+  if (const Status status = check(observed.at); !status) return status;
+  if (const auto application = application_of(observed.event); application && application->index() >= applications_)
+    return refused(str("application ", application->value(), " was never deployed"));
+  if (const auto* event = std::get_if<ApplicationDeployed>(&observed.event)) return deployed(*event);
+  if (const auto* event = std::get_if<RequestArrived>(&observed.event)) return check_request(*event);
+  if (const auto* event = std::get_if<BatchFinished>(&observed.event)) return check_results(*event);
+  if (const auto* event = std::get_if<InvokerJoined>(&observed.event)) return check_machine(event->id, event->capacity);
+  if (const auto* event = std::get_if<InvokerChanged>(&observed.event))
+    return check_machine(event->id, event->capacity);
+  return Done{};
+}
+
+}  // namespace sluice::record

@@ -1,0 +1,25 @@
+// What the scheduler may be told. Drivers keep to it by themselves; a log comes from outside, and what breaks the
+// scheduler's contract is an error of the file there, not a bug.
+#pragma once
+#include <cstddef>
+
+#include "base/result.h"
+#include "record/event_codec.h"
+
+namespace sluice::record {
+
+class EventCheck {
+ public:
+  // Time never goes back.
+  [[nodiscard]] Status check(Time at);
+  // The event after those that were checked before: applications are deployed in the order of their ids and can be
+  // planned, requests are for one of them, machines are within the limits.
+  [[nodiscard]] Status check(const Observed& observed);
+
+ private:
+  [[nodiscard]] Status deployed(const ApplicationDeployed& event);
+  Time last_;
+  std::size_t applications_ = 0;
+};
+
+}  // namespace sluice::record
