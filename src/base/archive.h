@@ -136,7 +136,8 @@ class Archive : public ByteStream {
     for (std::size_t i = 0; i < size && ok(); ++i) {
       std::pair<K, V> entry;
       value(entry);
-      map.insert(std::move(entry));
+      if (!map.empty() && !(map.rbegin()->first < entry.first)) return fail();  // saved in order, each key once
+      map.insert(map.end(), std::move(entry));
     }
   }
   void value(std::monostate&) {}
@@ -147,7 +148,7 @@ class Archive : public ByteStream {
     raw(&index, 1);
     if (index >= sizeof...(Ts)) return fail();
     if (is_loading()) emplace(v, index, std::index_sequence_for<Ts...>{});
-    std::visit([this](auto& held) { value(held); }, v);
+    std::visit([this](auto& held) { this->value(held); }, v);
   }
   template <class Variant, std::size_t... I>
   static void emplace(Variant& v, std::size_t index, std::index_sequence<I...>) {

@@ -77,6 +77,14 @@ TEST(Archive, RefusesValuesOutOfRange) {
   EXPECT_EQ(load<Choice>("\x02"), std::nullopt);
 }
 
+TEST(Archive, RefusesAMapThatIsNotInOrder) {
+  using Map = std::map<std::string, bool>;
+  using List = std::vector<std::pair<std::string, bool>>;
+  EXPECT_EQ(load<Map>(saved(List{{"a", true}, {"b", false}})), (Map{{"a", true}, {"b", false}}));
+  EXPECT_EQ(load<Map>(saved(List{{"a", true}, {"a", false}})), std::nullopt);
+  EXPECT_EQ(load<Map>(saved(List{{"b", true}, {"a", false}})), std::nullopt);
+}
+
 TEST(Archive, RefusesALengthBeyondTheBytesThereAre) {
   std::string bytes = saved(std::uint64_t{1} << 40);
   EXPECT_EQ(load<std::string>(bytes), std::nullopt);
