@@ -51,7 +51,7 @@ Workflow random_workflow(Rng& rng, std::size_t functions, std::size_t depth) {
     }
     if (i > 0 && rng.chance(0.2))
       stage.when =
-          Condition{.kind = Condition::Kind::compare, .comparison = {{StageId(0), "x"}, Comparator::less, 1.0}};
+          Condition{.kind = Condition::Kind::compare, .comparison = {{StageId::none(), "x"}, Comparator::less, 1.0}};
     if (rng.chance(0.15)) stage.wait = Duration::ms(rng.uniform() * 30);
     if (stage.kind == Stage::Kind::run && rng.chance(0.15))
       stage.foreach = Foreach{.limit = static_cast<std::uint32_t>(rng.below(3))};
