@@ -36,7 +36,7 @@ TEST(Replay, GivesTheSameCommandsWithEveryScheduler) {
     EXPECT_FALSE(run->difference.has_value()) << name << ", decision " << run->difference->decision;
     EXPECT_EQ(run->decisions, 25u) << name;
     EXPECT_GT(run->events, 20u) << name;
-    EXPECT_GT(run->commands, 30u) << name;
+    EXPECT_GT(run->commands, 24u) << name;  // every request is accepted or rejected, and answered
     EXPECT_FALSE(run->cut_off.has_value());
   }
 }
@@ -48,7 +48,6 @@ TEST(Replay, StopsAtTheFirstDecisionOfAnotherPolicyThatDiffers) {
   EXPECT_EQ(run->difference->decision, 2u);  // the first one with a request
   EXPECT_EQ(run->difference->events, 4u);
   EXPECT_EQ(run->difference->recorded.at, Time::from_ns(1'000'000));
-  EXPECT_EQ(run->difference->recorded.commands, run->difference->replayed.commands);
   EXPECT_NE(run->difference->recorded.hash, run->difference->replayed.hash);
   EXPECT_EQ(run->decisions, 2u);
 }
