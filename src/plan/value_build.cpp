@@ -1,0 +1,341 @@
+// How value tables are built: backwards over the tree of the workflow, a stage at a time.
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/check.h"
+#include "plan/value_noise.h"
+#include "plan/value_table.h"
+
+namespace sluice::plan {
+namespace {
+
+constexpr std::size_t kCellsMax = 1u << 24;  // 64 MB of rows
+constexpr std::size_t kStepsMin = 32;
+constexpr double kStepsDefault = 512;
+constexpr std::size_t kBlock = 16;  // points or rows at a time: a fixed number, so that compilers use vectors
+
+// Rows that the tables of a model have at one point of the grid, when no two candidates share one.
+std::size_t cells_per_point(const WorkflowModel& model) {
+  const std::vector<BatchCap> caps = model.batch_caps();
+  std::size_t cells = 0;
+  for (const ModelStage& stage : model.stages) {
+    cells += 2 * caps.size();
+    for (const Candidate& c : stage.candidates) {
+      cells += static_cast<std::size_t>(caps.end() - std::lower_bound(caps.begin(), caps.end(), c.configuration.batch));
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+class ValueBuilder {
+ public:
+  ValueBuilder(const WorkflowModel& model, const ValueOptions& options, ValueTable& out)
+      : model_(model), options_(options), out_(out), miss_(static_cast<float>(options.miss_price)) {
+    CHECK(options.miss_price > 0 && options.horizon_ms > 0 && ValueTable::fits(model));
+    const double step = options.step_ms > 0 ? options.step_ms : options.horizon_ms / kStepsDefault;
+    const std::size_t affordable = std::max(kStepsMin, kCellsMax / cells_per_point(model));
+    out_.steps_ = std::min(affordable, static_cast<std::size_t>(std::max(1.0, options.horizon_ms / step + 0.999999)));
+    out_.step_ms_ = std::max(step, options.horizon_ms / static_cast<double>(out_.steps_));
+    out_.miss_price_ = miss_;  // as stored, so that comparisons with it are exact
+    out_.caps_ = model.batch_caps();
+    region_child_.resize(model.tree.nodes.size());
+    for (const SeriesParallelTree::Node& node : model.tree.nodes) {
+      if (node.kind != Kind::parallel && node.kind != Kind::irregular) continue;
+      for (const Index child : model.tree.children_of(node)) region_child_[child] = true;
+    }
+  }
+
+  void run() {
+    std::size_t rows_max = 0;
+    for (std::size_t s = 0; s < model_.stages.size(); ++s) {
+      out_.stages_.push_back({.entries = {}, .levels = std::vector<ValueTable::Level>(out_.caps_.size())});
+      add_rows(s);
+      rows_max = std::max(rows_max, rows_[s].size());
+    }
+    out_.never_.assign(rows_max, miss_);
+    for (std::size_t cap = 0; cap < out_.caps_.size(); ++cap) {
+      alone_.assign(model_.tree.nodes.size(), {});
+      for (Index i = 0; i < model_.tree.nodes.size(); ++i) summarise(i, cap);  // children come before their parents
+      after_.assign(model_.tree.nodes.size(), {});
+      after_[model_.tree.root()] = finished();
+      for (Index i = model_.tree.root() + 1; i-- > 0;) keep(i, cap);
+    }
+  }
+
+ private:
+  using Kind = SeriesParallelTree::Kind;
+  using Index = SeriesParallelTree::Index;
+  using Curve = ValueTable::Curve;
+  struct Row {
+    std::uint32_t batch = 0;
+    double ms = 0, sd_ms = 0;
+    Dollars cost = 0;  // of the cheapest candidate that has it
+    NoiseKernel kernel;
+    Curve late;  // probability to be late for the very end, by point
+    [[nodiscard]] auto key() const { return std::tuple(batch, ms, sd_ms); }
+  };
+
+  [[nodiscard]] Curve finished() const { return Curve(out_.steps_ + 1, 0); }
+
+  // The rows of a stage and which candidate has which.
+  void add_rows(std::size_t index) {
+    const ModelStage& stage = model_.stages[index];
+    std::vector<Row> all;
+    for (std::size_t i = 0; i < stage.candidates.size(); ++i) {
+      const Candidate& c = stage.candidates[i];
+      const StageTerms terms = stage.scale.of(c.ms, c.cost);
+      const double relative = c.ms > 0 && i < stage.sd_ms.size() ? stage.sd_ms[i] / c.ms : 0;
+      // Times do not become negative: a wide spread is cut at no time at all.
+      const double sd = terms.ms * std::min(std::max(relative, options_.sigma_floor), 1 / kNoiseCut);
+      all.push_back({c.configuration.batch, terms.ms + stage.wait_ms, sd, terms.cost, {}, {}});
+    }
+    std::vector<Row> rows = all;
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& a, const Row& b) { return std::tuple(a.key(), a.cost) < std::tuple(b.key(), b.cost); });
+    rows.erase(std::unique(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.key() == b.key(); }),
+               rows.end());
+    const double horizon_ms = out_.step_ms_ * static_cast<double>(out_.steps_);
+    std::erase_if(rows, [&](const Row& r) { return r.ms - kNoiseCut * r.sd_ms > horizon_ms; });
+    for (const Row& row : all) {
+      const auto it =
+          std::lower_bound(rows.begin(), rows.end(), row, [](const Row& a, const Row& b) { return a.key() < b.key(); });
+      const bool known = it != rows.end() && it->key() == row.key();
+      out_.stages_[index].entries.push_back(
+          {row.cost, known ? static_cast<std::uint32_t>(it - rows.begin()) : ValueTable::Decision::kHopeless});
+    }
+    for (Row& row : rows) {
+      row.kernel = noise_kernel(row.ms / out_.step_ms_, row.sd_ms / out_.step_ms_);
+      row.late = lateness(row);
+    }
+    rows_.push_back(std::move(rows));
+  }
+
+  [[nodiscard]] Curve lateness(const Row& row) const {
+    Curve out(out_.steps_ + 1);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      out[k] = static_cast<float>(late_probability(out_.step_ms_ * static_cast<double>(k) - row.ms, row.sd_ms));
+    }
+    return out;
+  }
+
+  // `after` with enough constant points on both sides for any kernel.
+  [[nodiscard]] std::vector<float> padded(const Curve& after) const {
+    std::vector<float> out(pad(), after.front());
+    out.insert(out.end(), after.begin(), after.end());
+    out.resize(out.size() + pad() + kBlock, after.back());
+    return out;
+  }
+  [[nodiscard]] std::size_t pad() const { return out_.steps_ + 1 + kBlock; }
+
+  // E after(rest - time) for every time left. `after` jumps to the miss price below 0; the jump is counted by its exact
+  // probability, so that the grid does not blur it, and only what is continuous goes through the kernel.
+  void expect(const Row& row, std::span<const float> after, Curve& out) const {
+    const auto points = static_cast<std::ptrdiff_t>(out.size()), room = static_cast<std::ptrdiff_t>(pad());
+    constexpr auto block = static_cast<std::ptrdiff_t>(kBlock);
+    const float jump = miss_ - after[pad()];
+    for (std::ptrdiff_t k = 0; k < points; k += block) {
+      std::array<float, kBlock> sum{};
+      if (k + block + row.kernel.last() <= 0) {
+        sum.fill(after[pad()]);  // too little time left for any luck
+      } else {
+        std::ptrdiff_t offset = row.kernel.first;
+        for (const float weight : row.kernel.weights) {
+          const float* const taken = after.data() + room + std::clamp(k + offset, -room, points);
+          for (std::size_t i = 0; i < kBlock; ++i) sum[i] += weight * taken[i];
+          offset += row.kernel.stride;
+        }
+      }
+      const auto width = static_cast<std::size_t>(std::min(block, points - k));
+      for (std::size_t i = 0; i < width; ++i) {
+        const std::size_t point = static_cast<std::size_t>(k) + i;
+        out[point] = sum[i] + jump * row.late[point];
+      }
+    }
+  }
+
+  // The value of a stage that is followed by `after`; `level`: where to keep it and its rows, if anywhere.
+  [[nodiscard]] Curve stage_value(std::size_t index, std::size_t cap, const Curve& after, ValueTable::Level* level) {
+    const std::size_t points = out_.steps_ + 1;
+    const std::vector<float> wide = padded(after);
+    const std::vector<Row>& rows = rows_[index];
+    const auto beyond = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.batch > out_.caps_[cap]; });
+    const auto count = static_cast<std::size_t>(beyond - rows.begin());
+    Curve value(points, miss_);
+    if (level != nullptr) {
+      level->rows = static_cast<std::uint32_t>(count);
+      level->cells.resize(count * points);
+    }
+    std::array<Curve, kBlock> block;
+    block.fill(Curve(points));
+    for (std::size_t first = 0; first < count; first += kBlock) {
+      const std::size_t width = std::min(kBlock, count - first);
+      for (std::size_t r = 0; r < width; ++r) {
+        const Row& row = rows[first + r];
+        expect(row, wide, block[r]);
+        const auto cost = static_cast<float>(row.cost);
+        for (std::size_t k = 0; k < points; ++k) value[k] = std::min(value[k], cost + block[r][k]);
+      }
+      for (std::size_t k = 0; level != nullptr && k < points; ++k) {
+        for (std::size_t r = 0; r < width; ++r) level->cells[k * count + first + r] = block[r][k];
+      }
+    }
+    if (level != nullptr) {
+      level->value = value;
+      level->after = after;
+    }
+    return value;
+  }
+
+  // What a stage is worth to its predecessor, which does not know yet how long it will wait for it.
+  [[nodiscard]] Curve delayed(const Curve& value) const {
+    const double steps = options_.per_stage_overhead_ms / out_.step_ms_;
+    if (steps <= 0) return value;
+    Curve out(value.size(), miss_);
+    const auto whole = static_cast<std::size_t>(std::min(steps, static_cast<double>(value.size())));
+    const auto part = static_cast<float>(steps - static_cast<double>(whole));
+    for (std::size_t k = whole; k < value.size(); ++k) {
+      const float before = k == whole ? miss_ : value[k - whole - 1];
+      out[k] = part > 0 ? value[k - whole] + (before - value[k - whole]) * part : value[k - whole];
+    }
+    return out;
+  }
+
+  // The best split of the time between `first`, which is given a fixed part of it, and `then`.
+  [[nodiscard]] Curve split(const Curve& first, const Curve& then) const {
+    Curve out(first.size(), miss_);
+    for (std::size_t given = 0; given < first.size(); ++given) {
+      for (std::size_t k = given; k < first.size(); ++k) out[k] = std::min(out[k], first[given] + then[k - given]);
+    }
+    return out;
+  }
+
+  // All children within the same time, `needed` of them counting as misses when late.
+  [[nodiscard]] Curve together(std::span<const Index> children, std::size_t needed) const {
+    Curve out(out_.steps_ + 1);
+    std::vector<float> hurry(children.size());
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      float sum = 0;
+      for (std::size_t c = 0; c < children.size(); ++c) {
+        const Curve& child = alone_[children[c]];
+        sum += child.back();
+        hurry[c] = child[k] - child.back();
+      }
+      std::sort(hurry.begin(), hurry.end());
+      for (std::size_t c = 0; c < std::min(needed, hurry.size()); ++c) sum += hurry[c];
+      out[k] = std::min(miss_, sum);
+    }
+    return out;
+  }
+
+  // The children of an irregular region by the longest way to them.
+  [[nodiscard]] std::vector<std::vector<Index>> levels(const SeriesParallelTree::Node& node) const {
+    const auto children = model_.tree.children_of(node);
+    std::vector<std::size_t> level(children.size());
+    for (const auto& edge : model_.tree.edges_of(node)) level[edge.to] = std::max(level[edge.to], level[edge.from] + 1);
+    std::vector<std::vector<Index>> out;
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      if (level[c] >= out.size()) out.resize(level[c] + 1);
+      out[level[c]].push_back(children[c]);
+    }
+    return out;
+  }
+
+  // What a part that is not a stage is worth when `after` follows; stages in it were summarised before.
+  [[nodiscard]] Curve followed(Index index, const Curve& after) const {
+    return model_.tree.nodes[index].kind == Kind::empty ? after : split(alone_[index], after);
+  }
+
+  // `alone_`: a part of the workflow as if the deadline were at its end. Only children of regions are asked for.
+  void summarise(Index index, std::size_t cap) {
+    const SeriesParallelTree::Node& node = model_.tree.nodes[index];
+    const auto children = model_.tree.children_of(node);
+    switch (node.kind) {
+      case Kind::empty:
+        alone_[index] = finished();
+        break;
+      case Kind::stage:
+        if (region_child_[index]) alone_[index] = delayed(stage_value(node.stage, cap, finished(), nullptr));
+        break;
+      case Kind::series: {
+        if (!region_child_[index]) break;
+        Curve rest = finished();
+        for (std::size_t c = children.size(); c-- > 0;) {
+          const SeriesParallelTree::Node& child = model_.tree.nodes[children[c]];
+          rest = child.kind == Kind::stage ? delayed(stage_value(child.stage, cap, rest, nullptr))
+                                           : followed(children[c], rest);
+        }
+        alone_[index] = std::move(rest);
+        break;
+      }
+      case Kind::parallel:
+        alone_[index] = together(children, node.needed);
+        break;
+      case Kind::irregular: {
+        Curve rest = finished();
+        const auto all = levels(node);
+        for (std::size_t l = all.size(); l-- > 0;) rest = split(together(all[l], all[l].size()), rest);
+        alone_[index] = std::move(rest);
+        break;
+      }
+    }
+  }
+
+  // Fills the tables of the stages of a part; `after_` of the part is known, since its parent was kept before.
+  void keep(Index index, std::size_t cap) {
+    const SeriesParallelTree::Node& node = model_.tree.nodes[index];
+    const auto children = model_.tree.children_of(node);
+    Curve rest = std::move(after_[index]);
+    switch (node.kind) {
+      case Kind::empty:
+        break;
+      case Kind::stage:
+        if (!rest.empty()) (void)stage_value(node.stage, cap, rest, &out_.stages_[node.stage].levels[cap]);
+        break;
+      case Kind::series:
+        for (std::size_t c = children.size(); c-- > 0;) {
+          const SeriesParallelTree::Node& child = model_.tree.nodes[children[c]];
+          if (child.kind == Kind::stage) {
+            rest = delayed(stage_value(child.stage, cap, rest, &out_.stages_[child.stage].levels[cap]));
+          } else {
+            after_[children[c]] = rest;
+            rest = followed(children[c], rest);
+          }
+        }
+        break;
+      case Kind::parallel:
+        for (const Index child : children) after_[child] = rest;
+        break;
+      case Kind::irregular: {
+        const auto all = levels(node);
+        for (std::size_t l = all.size(); l-- > 0;) {
+          for (const Index child : all[l]) after_[child] = rest;
+          rest = split(together(all[l], all[l].size()), rest);
+        }
+        break;
+      }
+    }
+  }
+
+  const WorkflowModel& model_;
+  const ValueOptions& options_;
+  ValueTable& out_;
+  float miss_;
+  std::vector<std::vector<Row>> rows_;  // by stage
+  std::vector<bool> region_child_;      // by node: its parent is a parallel or irregular region
+  std::vector<Curve> alone_, after_;    // by node, of the cap at hand
+};
+
+bool ValueTable::fits(const WorkflowModel& model) {
+  return cells_per_point(model) <= 4 * kCellsMax / kStepsMin;
+}
+
+ValueTable ValueTable::build(const WorkflowModel& model, const ValueOptions& options) {
+  ValueTable out;
+  ValueBuilder(model, options, out).run();
+  return out;
+}
+
+}  // namespace sluice::plan
