@@ -79,7 +79,7 @@ class ValueTable {
   using Curve = std::vector<float>;  // a value per point of the grid; below the first it is the miss price
   // Candidates that take equally long share a row: what follows depends on their time only. Rows are sorted by batch,
   // so that those within a cap come first, and stored by point of the grid, so that one decision reads two short
-  // stretches of memory. Measured on ESG's applications against summing 15 nodes per candidate: 1.2 ns instead of 32.
+  // stretches of memory. Measured on ESG's applications: 3 ns a candidate, where 15 lookups of after() take 170.
   struct Level {  // one cap
     Curve value, after;
     std::uint32_t rows = 0;
