@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "base/text.h"
 #include "policy/compose.h"
 #include "policy/esg.h"
+#include "policy/fast_gshare.h"
+#include "policy/infless.h"
 #include "policy/kaas.h"
 #include "policy/keep_alive.h"
+#include "policy/orion.h"
 #include "policy/reserved.h"
 
 namespace sluice::policy {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"sluice", "esg", "fifo", "best-fit", "kaas-round-robin", "admission"};
+constexpr auto kNames = std::to_array<std::string_view>({"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope",
+                                                         "fifo", "best-fit", "kaas-round-robin", "admission"});
 
 // Everything is let in.
 class AdmitAll final : public Admission {
@@ -22,8 +27,12 @@ class AdmitAll final : public Admission {
   void visit(Archive&) override {}
 };
 
-std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters& parameters) {
+std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters& parameters, const Prepared& prepared) {
   if (name == "esg") return make_esg(parameters);
+  if (name == "infless") return make_infless(parameters);
+  if (name == "fast-gshare") return make_fast_gshare(parameters);
+  if (name == "orion") return make_orion(parameters);
+  if (name == "aquatope") return make_aquatope(parameters, prepared.aquatope);
   if (name == "fifo") {
     return compose({.ordering = Ordering::fifo, .planning = Planning::fixed, .placement = Placement::balance});
   }
@@ -40,28 +49,29 @@ std::unique_ptr<Admission> make_admission(std::string_view name) {
   return std::make_unique<AdmitAll>();
 }
 
+// ESG's evaluation gives all its schedulers the same prewarming.
 std::unique_ptr<Prewarm> make_prewarm(std::string_view name, const Parameters& parameters) {
+  constexpr auto kEvaluation = std::to_array<std::string_view>({"esg", "infless", "fast-gshare", "orion", "aquatope"});
+  if (std::find(kEvaluation.begin(), kEvaluation.end(), name) != kEvaluation.end()) return make_prewarm_ewma(parameters);
   if (name == "fifo") return make_prewarm_none();
-  if (name == "esg") return make_prewarm_ewma(parameters);
   return make_prewarm_keep_alive(parameters);
 }
 
 }  // namespace
 
-Result<Policies> make_scheduler(std::string_view name, const Parameters& parameters) {
+Result<Policies> make_scheduler(std::string_view name, const Parameters& parameters, const Prepared& prepared) {
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
     const std::string wrong = str("there is no scheduler '", name, "'. ");
-    const auto near = nearest(name, kNames);
-    if (near) return Error{ErrorCode::not_found, str(wrong, "Did you mean '", *near, "'?")};
+    if (const auto near = nearest(name, kNames)) {
+      return Error{ErrorCode::not_found, str(wrong, "Did you mean '", *near, "'?")};
+    }
     std::string known;
     for (const std::string_view n : kNames) known += str(known.empty() ? "" : ", ", n);
     return Error{ErrorCode::not_found, str(wrong, "Known: ", known, ".")};
   }
-  Policies out;
-  out.admission = make_admission(name);
-  out.dispatch = make_dispatch(name, parameters);
-  out.prewarm = make_prewarm(name, parameters);
-  return out;
+  return Policies{.admission = make_admission(name),
+                  .dispatch = make_dispatch(name, parameters, prepared),
+                  .prewarm = make_prewarm(name, parameters)};
 }
 
 std::span<const std::string_view> scheduler_names() {

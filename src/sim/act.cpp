@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "profile/cold_start.h"
 #include "profile/transfer.h"
+#include "sim/rules.h"
 #include "sim/world.h"
 
 namespace sluice::sim {
@@ -55,14 +56,6 @@ profile::Latency World::believed(const StartBatch& command) const {
   return deployments_[command.application.index()].profiles[command.function.index()].latency(actual);
 }
 
-double World::noise(double sigma, Rng& draw) const {
-  double factor = 1;
-  if (sigma > 0) factor += sigma * std::clamp(draw.normal(), -3.0, 3.0);
-  if (experiment_.noise && draw.chance(experiment_.noise->straggler_probability))
-    factor *= experiment_.noise->straggler_factor;
-  return factor;
-}
-
 // Noise is keyed by the oldest member and its stage, so that all schedulers see the same luck for the same work. Busy
 // slices of the same GPU slow it down by their share of what was measured with all of them busy.
 Duration World::execution(const StartBatch& command) const {
@@ -76,10 +69,10 @@ Duration World::execution(const StartBatch& command) const {
     ms += neighbours * (profile.latency(actual, 1, true).mean_ms - alone.mean_ms);
   }
   const BatchMember& oldest = command.members.front();
-  Rng draw = Rng::keyed(options_.seed, oldest.request.value(), oldest.stage.value());
   const double sigma =
       experiment_.noise ? experiment_.noise->sigma : (alone.mean_ms > 0 ? alone.sd_ms / alone.mean_ms : 0);
-  return Duration::ms(ms * noise(sigma, draw) * deployment.truth[command.function.index()]);
+  const LuckKey key{options_.seed, oldest.request.value(), oldest.stage.value()};
+  return Duration::ms(ms * luck_of(key, sigma, experiment_.noise) * deployment.truth[command.function.index()]);
 }
 
 // Counted, not clocked: ESG 5 ns an expansion, Orion 0.5 µs a state, every decision at least 10 µs (`native`); `paper`
@@ -152,10 +145,10 @@ void World::load(const LoadInstance& command, Time now) {
   const Function& function = deployments_[command.application.index()].application->function(command.function);
   const Machines::Loaded* before = machines_.find(command.invoker, command.instance);
   const std::uint64_t id = next_move_++;
-  Rng draw = Rng::keyed(options_.seed, 5000 + command.instance.value(), id);
+  const LuckKey key{options_.seed, 5000 + command.instance.value(), id};
   const Duration takes =
       profile::load_time(function.cold_start, before == nullptr ? Level::none : before->level, command.level) *
-      noise(experiment_.noise ? experiment_.noise->sigma : 0, draw);
+      luck_of(key, experiment_.noise ? experiment_.noise->sigma : 0, experiment_.noise);
   Move move{.invoker = command.invoker,
             .instance = command.instance,
             .becomes = {.application = command.application,

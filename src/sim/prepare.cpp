@@ -1,31 +1,9 @@
 #include "sim/prepare.h"
 
 #include "base/text.h"
+#include "sim/rules.h"
 
 namespace sluice::sim {
-namespace {
-
-// The time of a request alone with the least configuration everywhere: what `slo_scale` multiplies.
-Duration minimum_time(const plan::WorkflowModel& model) {
-  std::vector<plan::StageTerms> terms;
-  for (const plan::ModelStage& stage : model.stages) {
-    terms.push_back({plan::least(stage.candidates).ms * stage.scale.ms + stage.wait_ms, 0});
-  }
-  return Duration::ms(plan::evaluate(model.tree, terms).ms);
-}
-
-}  // namespace
-
-Application as_deployed(const Experiment& experiment, const Application& application) {
-  Application out = application;
-  if (experiment.prices) out.prices = *experiment.prices;
-  return out;
-}
-
-Duration objective_of(const Experiment& experiment, const Application& application, const plan::WorkflowModel& model) {
-  return experiment.slo_scale ? minimum_time(model) * *experiment.slo_scale : application.objective.latency;
-}
-
 Result<policy::Prepared> prepare(const Experiment& experiment, std::string_view scheduler) {
   policy::Prepared out;
   if (scheduler != "aquatope") return out;

@@ -8,7 +8,7 @@
 #include "policy/catalog.h"
 #include "sim/containers.h"
 #include "sim/describe.h"
-#include "sim/prepare.h"
+#include "sim/rules.h"
 
 namespace sluice::sim {
 namespace {

@@ -133,7 +133,6 @@ class World {
   [[nodiscard]] profile::Latency believed(const StartBatch& command) const;
   [[nodiscard]] Duration execution(const StartBatch& command) const;
   [[nodiscard]] Duration thinking(const Work& work) const;
-  [[nodiscard]] double noise(double sigma, Rng& draw) const;
 
   // Tell the observer, if there is one (told.cpp).
   void report(const Running& running, ActionEnd end, Time now) const;
