@@ -101,40 +101,35 @@ std::size_t forced_misses(const Offered& offered, const std::vector<Demand>& dem
 
 }  // namespace
 
-std::vector<Dollars> least_costs(const Offered& offered, std::span<const Part> parts) {
-  CHECK(parts.size() == offered.requests.size());
+std::vector<Dollars> least_costs(const Offered& offered, std::span<const Outcome> outcomes) {
+  CHECK(outcomes.size() == offered.requests.size());
   std::vector<Role> roles;
-  for (const Part part : parts) {
-    roles.push_back({.present = part != Part::absent,
-                     .shares = part == Part::met || part == Part::companion,
-                     .in_time = part == Part::met});
+  for (const Outcome& outcome : outcomes) {
+    roles.push_back(
+        {.present = outcome.ran, .shares = outcome.met || !outcome.billed, .in_time = outcome.ran && outcome.met});
   }
   Company company(offered, std::move(roles));
   const StageOffers offers(offered, {offered.prices.vcpu_hour / 3.6e6, offered.prices.vgpu_hour / 3.6e6},
                            offered.bills_transfer);
   LeastChain chain;
-  std::vector<Dollars> out(parts.size());
-  for (std::size_t r = 0; r < parts.size(); ++r) {
-    if (parts[r] != Part::met) continue;
+  std::vector<Dollars> out(outcomes.size());
+  for (std::size_t r = 0; r < outcomes.size(); ++r) {
+    if (!outcomes[r].ran || !outcomes[r].met || !outcomes[r].billed) continue;
     const Dollars rounding = kRoundingBill * static_cast<double>(offered.stages_of(r).size());
     out[r] = std::max(0.0, least_of(offered, offers, company, r, chain) - rounding);
   }
   return out;
 }
 
-Dollars least_cost(const Offered& offered, std::span<const Part> parts) {
+Dollars least_cost(const Offered& offered, std::span<const Outcome> outcomes) {
   Dollars sum = 0;
-  for (const Dollars cost : least_costs(offered, parts)) sum += cost;
+  for (const Dollars cost : least_costs(offered, outcomes)) sum += cost;
   return sum;
 }
 
 HitBound most_hits(const Offered& offered) {
-  std::vector<Role> roles;
-  for (std::size_t r = 0; r < offered.requests.size(); ++r) {
-    const bool measured = r >= offered.warmup;
-    roles.push_back({.present = true, .shares = true, .in_time = measured, .may_fail = measured});
-  }
-  Company company(offered, std::move(roles));
+  Company company(offered, std::vector<Role>(offered.requests.size(),
+                                             {.present = true, .shares = true, .in_time = true, .may_fail = true}));
   const StageOffers slices(offered, {.slice = 1}, true), vcpus(offered, {.vcpu = 1}, true);
   LeastChain chain;
   HitBound out;

@@ -47,32 +47,19 @@ struct Compared {
   Dollars paid = 0, bound = 0;
 };
 
-// The dollars of all measured requests that finished, met or late.
-Compared whole_bill(const Offered& offered, const Ends& ends) {
-  std::vector<Part> parts;
-  Compared out;
-  for (std::size_t r = 0; r < ends.paid.size(); ++r) {
-    const bool counted =
-        ends.measured[r] && (ends.ending[r] == sim::Ending::met || ends.ending[r] == sim::Ending::late);
-    if (counted) out.paid += ends.paid[r];
-    parts.push_back(!ends.ran[r] ? Part::absent
-                    : !counted   ? Part::companion
-                                 : (ends.ending[r] == sim::Ending::met ? Part::met : Part::late));
-  }
-  out.bound = least_cost(offered, parts);
-  return out;
-}
+enum class Bill { whole, of_the_met };
 
-// The dollars of the met requests alone.
-Compared bill_of_the_met(const Offered& offered, const Ends& ends) {
-  std::vector<Part> parts;
+// The dollars of the measured requests that finished, or of those that were met.
+Compared compare(const Offered& offered, const Ends& ends, Bill bill) {
+  std::vector<Outcome> outcomes;
   Compared out;
   for (std::size_t r = 0; r < ends.paid.size(); ++r) {
-    const bool met = ends.measured[r] && ends.ending[r] == sim::Ending::met;
-    if (met) out.paid += ends.paid[r];
-    parts.push_back(!ends.ran[r] ? Part::absent : met ? Part::met : Part::companion);
+    const bool met = ends.ending[r] == sim::Ending::met;
+    const bool billed = ends.measured[r] && (met || (bill == Bill::whole && ends.ending[r] == sim::Ending::late));
+    if (billed) out.paid += ends.paid[r];
+    outcomes.push_back({.ran = ends.ran[r], .met = met, .billed = billed});
   }
-  out.bound = least_cost(offered, parts);
+  out.bound = least_cost(offered, outcomes);
   return out;
 }
 
@@ -89,7 +76,7 @@ TEST(Bounds, NoRunOfAnySchedulerBeatsThem) {
       ASSERT_TRUE(world.ok());
       const sim::RunResult result = (*world)->run();
       EXPECT_LE(result.met, hits.hits) << name << " " << scheduler;
-      const Compared whole = whole_bill(*offered, ends), met = bill_of_the_met(*offered, ends);
+      const Compared whole = compare(*offered, ends, Bill::whole), met = compare(*offered, ends, Bill::of_the_met);
       EXPECT_LE(whole.bound, whole.paid) << name << " " << scheduler;
       EXPECT_LE(met.bound, met.paid) << name << " " << scheduler;
       std::printf("%-16s %-16s hits %.3f of %.3f  dollars over bound %.3f, of the met %.3f  bound/met %.0f\n", name,
