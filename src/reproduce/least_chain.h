@@ -22,7 +22,7 @@ class LeastChain {
   struct Point {
     double ms, cost;
   };
-  static constexpr std::size_t kBuckets = 4096;
+  static constexpr std::size_t kBuckets = 2048;
   [[nodiscard]] std::vector<Point> drain();
   void put(double ms, double cost);
 

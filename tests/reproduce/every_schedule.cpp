@@ -76,12 +76,21 @@ class Search {
     for (const Configuration& c : profile.configurations()) {
       if (c.batch < members) continue;
       for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-        if (nodes_[node].vcpus < c.vcpu || nodes_[node].slices < c.slices) continue;
+        if (nodes_[node].vcpus < c.vcpu || nodes_[node].slices < c.slices || like_the_one_before(node)) continue;
         for (std::size_t oldest = 0; oldest < requests_.size(); ++oldest) {
           if (set >> oldest & 1) start(now, set, c, profile, node, oldest);
         }
       }
     }
+  }
+
+  // Nothing runs and no data lie on either: what goes for one machine goes for the other.
+  [[nodiscard]] bool like_the_one_before(std::uint32_t node) const {
+    if (node == 0) return false;
+    const auto untouched = [&](std::uint32_t n) {
+      return std::none_of(requests_.begin(), requests_.end(), [&](const Progress& p) { return p.node == n; });
+    };
+    return untouched(node) && untouched(node - 1);
   }
 
   void start(double now, std::uint32_t set, const Configuration& c, const profile::FunctionProfile& profile,
