@@ -224,19 +224,50 @@ TEST(ValueTable, ParallelBranchesWithoutNoiseEqualTheFrontier) {
   }
 }
 
+// Its levels one after the other: no better than the region, and no worse than everything in a row.
 TEST(ValueTable, AnIrregularRegionIsNeverBetterThanItsFrontier) {
-  WorkflowModel model;
-  model.tree =
-      tb::tree_of(tb::irregular({tb::stage(0), tb::stage(1), tb::stage(2), tb::stage(3)}, {{0, 2}, {0, 3}, {1, 3}}));
   Rng rng(8);
-  for (int s = 0; s < 4; ++s) model.stages.push_back(stage_of(random_candidates(rng, 4, false), 0));
-  const FrontierPlanner planner(model);
-  const auto table = ValueTable::build(model, {.miss_price = 1, .horizon_ms = 300, .step_ms = 0.5});
-  const Frontier& whole = planner.whole(8);
-  // Stage 3 is last: what follows it is nothing, its own cost alone.
-  EXPECT_EQ(table.after(3, 8, 100), 0);
-  EXPECT_GT(whole.size(), 0u);
-  for (std::size_t s = 0; s < 2; ++s) EXPECT_GE(table.value(s, 8, 250), table.value(3, 8, 250));
+  for (int round = 0; round < 20; ++round) {
+    WorkflowModel model, row;
+    model.tree =
+        tb::tree_of(tb::series({tb::stage(0), tb::irregular({tb::stage(1), tb::stage(2), tb::stage(3), tb::stage(4)},
+                                                            {{0, 2}, {0, 3}, {1, 3}})}));
+    row.tree = tb::chain_of(5);
+    for (int s = 0; s < 5; ++s) model.stages.push_back(stage_of(random_candidates(rng, 4, false), 0));
+    row.stages = model.stages;
+    const FrontierPlanner planner(model), in_a_row(row);
+    const double step = 0.5;
+    const auto table = ValueTable::build(model, {.miss_price = 1, .horizon_ms = 500, .step_ms = step});
+    FrontierWorkspace workspace;
+    const auto cheapest = [&](const FrontierPlanner& by, double budget) {
+      const auto options = by.query(0, 8, budget, workspace);
+      return options.empty() ? 1.0 : options.front().cost;
+    };
+    for (double rest = 10; rest < 480; rest += 9.7) {
+      EXPECT_GE(table.value(0, 8, rest), cheapest(planner, rest + 6 * step) * (1 - 1e-5));
+      EXPECT_LE(table.value(0, 8, rest), cheapest(in_a_row, rest - 6 * step) * (1 + 1e-5));
+    }
+  }
+}
+
+TEST(ValueTable, WaitsForTheFastestBranchesIfAJoinNeedsFewer) {
+  WorkflowModel model;
+  model.tree = tb::tree_of(tb::series({tb::stage(0), tb::parallel_needing(1, {tb::stage(1), tb::stage(2)})}));
+  model.stages = {stage_of({candidate(10, 1)}, 0), stage_of({candidate(20, 1)}, 0), stage_of({candidate(100, 3)}, 0)};
+  const auto table = ValueTable::build(model, {.miss_price = 50, .horizon_ms = 200, .step_ms = 1});
+  EXPECT_NEAR(table.value(0, 1, 31), 5, 1e-5);  // the slow branch runs as well, but nobody waits for it
+  EXPECT_NEAR(table.value(0, 1, 28), 50, 1e-5);
+}
+
+// Enough time for every stage's worst luck: a region pays for all its branches, as its frontier says.
+TEST(ValueTable, NoisyBranchesCostWhatTheyCostWhenThereIsTime) {
+  WorkflowModel model;
+  model.tree = tb::tree_of(tb::series({tb::stage(0), tb::parallel({tb::stage(1), tb::stage(2)}), tb::stage(3)}));
+  for (int s = 0; s < 4; ++s) model.stages.push_back(stage_of({candidate(50, 1), candidate(25, 3)}, 0.1));
+  const auto table = ValueTable::build(model, {.miss_price = 100, .horizon_ms = 400});
+  EXPECT_NEAR(table.value(0, 1, 200), 4, 1e-4);
+  EXPECT_TRUE(table.hopeless(0, 1, 50));
+  EXPECT_GT(table.value(0, 1, 140), 4.5);
 }
 
 TEST(ValueTable, TwoBuildsAreTheSameBits) {
