@@ -28,7 +28,7 @@ class StageOffers {
 
   void add(Company& company, std::size_t request, std::size_t stage, LeastChain& chain) const {
     const OfferedFunction& function = offered_.functions[offered_.stages_of(request)[stage].function];
-    const double transfer = stage == 0 ? 0 : function.transfer_ms;
+    const double transfer = stage == 0 ? 0 : function.transfer_ms(1);
     const auto offer = [&](std::size_t members, double luck, double sharing, double longest_ms) {
       for (const Way& way : function.ways[members - 1]) {
         const double ms = transfer + luck * way.ms;

@@ -38,7 +38,7 @@ double Company::least_ms(std::size_t request, std::size_t stage) const {
   const OfferedFunction& function = offered_.functions[offered_.stages_of(request)[stage].function];
   const double alone = own_luck(request, stage) * function.fastest_ms(1);
   const double in_company = best_luck(request, stage) * function.fastest_ms(2);
-  return (stage == 0 ? 0 : function.transfer_ms) + std::min(alone, in_company);
+  return (stage == 0 ? 0 : function.transfer_ms(1)) + std::min(alone, in_company);
 }
 
 // Windows from the luck known so far, then the luck that these windows leave.

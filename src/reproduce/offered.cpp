@@ -154,8 +154,10 @@ class OfferedBuilder {
       return Error{ErrorCode::invalid, str("no machine of the cluster fits function '", function.name, "'")};
     Transfer fastest = experiment_.transfer;  // wherever the inputs are
     fastest.local_bytes_per_s = std::max(fastest.local_bytes_per_s, fastest.remote_bytes_per_s);
-    out_.functions[index].transfer_ms =
-        profile::transfer_time(fastest, {.local = function.input_bytes.value_or(Bytes())}).to_ms();
+    out_.functions[index].delay_ms = fastest.local_delay.to_ms();
+    out_.functions[index].copy_ms =
+        profile::transfer_time(fastest, {.local = function.input_bytes.value_or(Bytes())}).to_ms() -
+        fastest.local_delay.to_ms();
     return index;
   }
 

@@ -26,7 +26,10 @@ struct Way {
 struct OfferedFunction {
   // By members - 1: the ways of a batch with that many or more, none better in every respect than another. Not empty.
   std::vector<std::vector<Way>> ways;
-  double transfer_ms = 0;  // the least for the inputs of one invocation
+  double delay_ms = 0, copy_ms = 0;  // the least for the inputs of a batch, and for those of each invocation
+  [[nodiscard]] double transfer_ms(std::size_t invocations) const {
+    return delay_ms + copy_ms * static_cast<double>(invocations);
+  }
   [[nodiscard]] double fastest_ms(std::size_t members) const;
 };
 

@@ -29,11 +29,20 @@ Dollars grouped(const std::vector<double>& arrivals, const std::vector<plan::Bat
   return best.back();
 }
 
-// Spread as the experiment draws it, not as profiles believe.
-plan::WorkflowModel with_spread(plan::WorkflowModel model, double sigma) {
-  for (plan::ModelStage& stage : model.stages) {
+// An application with the spread that the experiment draws, not what profiles believe, and with transfer.
+plan::WorkflowModel true_model(const Offered& offered, std::size_t application) {
+  plan::WorkflowModel model = offered.models[application];
+  for (std::size_t s = 0; s < offered.chains[application].size(); ++s) {
+    const OfferedStage& at = offered.chains[application][s];
+    const OfferedFunction& function = offered.functions[at.function];
+    plan::ModelStage& stage = model.stages[at.id];
     stage.sd_ms.clear();
-    for (const plan::Candidate& c : stage.candidates) stage.sd_ms.push_back(sigma * c.ms);
+    for (plan::Candidate& c : stage.candidates) {
+      stage.sd_ms.push_back(offered.sigma * c.ms);
+      const double transfer = s == 0 ? 0 : function.transfer_ms(c.configuration.batch);
+      if (offered.bills_transfer) c.cost *= 1 + transfer / c.ms;
+      c.ms += transfer;
+    }
   }
   return model;
 }
@@ -48,7 +57,7 @@ Together together(const Offered& offered, Dollars miss_price) {
       if (offered.requests[r].application == a) arrivals.push_back(offered.requests[r].at_ms);
     }
     out.requests += arrivals.size();
-    const plan::WorkflowModel model = with_spread(offered.models[a], offered.sigma);
+    const plan::WorkflowModel model = true_model(offered, a);
     const std::vector<plan::BatchCap> sizes = model.batch_caps();
     const double objective = offered.objective_ms[a];
     const std::size_t first = offered.chains[a].front().id;

@@ -13,7 +13,7 @@ struct Together {
   Dollars expected = 0;        // with noise, missing at `miss_price` included: cost + miss price × misses
 };
 // A group of n costs n times the cheapest plan with batches of at most n within the objective less the time between its
-// first and last arrival. Groups have the sizes of batches. REQUIRES: miss_price > 0.
+// first and last arrival; inputs are where the batch runs. Groups have the sizes of batches. REQUIRES: miss_price > 0.
 [[nodiscard]] Together together(const Offered& offered, Dollars miss_price);
 
 }  // namespace sluice::reproduce

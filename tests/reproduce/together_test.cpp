@@ -36,8 +36,8 @@ TEST(Together, AgreesWithIndependentFigures) {
        {Row{"strict_light", 966, 991}, Row{"moderate_normal", 835, 871}, Row{"relaxed_heavy", 731, 754}}) {
     const Together figures = together(offered(row.setting, 8'000), kMissPrice);
     EXPECT_EQ(figures.requests, 8'000u);
-    EXPECT_NEAR(per_request(figures.planned, figures), row.planned, 0.015 * row.planned) << row.setting;
-    EXPECT_NEAR(per_request(figures.expected, figures), row.expected, 0.015 * row.expected) << row.setting;
+    EXPECT_NEAR(per_request(figures.planned, figures), row.planned, 0.008 * row.planned) << row.setting;
+    EXPECT_NEAR(per_request(figures.expected, figures), row.expected, 0.008 * row.expected) << row.setting;
   }
 }
 
