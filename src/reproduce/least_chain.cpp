@@ -12,29 +12,36 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void LeastChain::start(double budget_ms) {
   budget_ms_ = budget_ms;
+  buckets_per_ms_ = static_cast<double>(kBuckets) / budget_ms;
   so_far_.assign(1, {0, 0});
-  std::fill(buckets_.begin(), buckets_.end(), Point{kInfinity, kInfinity});
+  (void)drain();
 }
 
 // Of a bucket only the least time and the least cost are kept, be they of one point or of two.
-void LeastChain::put(double ms, double cost) {
+void LeastChain::offer(double ms, double cost) {
   if (ms > budget_ms_) return;
-  Point& bucket = buckets_[static_cast<std::size_t>(ms / budget_ms_ * static_cast<double>(kBuckets))];
+  const auto index = static_cast<std::size_t>(ms * buckets_per_ms_);
+  first_ = std::min(first_, index);
+  last_ = std::max(last_, index);
+  Point& bucket = buckets_[index];
   bucket.ms = std::min(bucket.ms, ms);
   bucket.cost = std::min(bucket.cost, cost);
 }
 
 std::vector<LeastChain::Point> LeastChain::drain() {
   std::vector<Point> out;
-  for (Point& bucket : buckets_) {
-    if (bucket.cost < (out.empty() ? kInfinity : out.back().cost)) out.push_back(bucket);
+  double least = kInfinity;
+  for (std::size_t i = first_; i <= last_; ++i) {
+    Point& bucket = buckets_[i];
+    if (bucket.cost < least) {
+      least = bucket.cost;
+      out.push_back(bucket);
+    }
     bucket = {kInfinity, kInfinity};
   }
+  first_ = kBuckets + 1;
+  last_ = 0;
   return out;
-}
-
-void LeastChain::offer(double ms, double cost) {
-  put(ms, cost);
 }
 
 void LeastChain::next_stage() {
@@ -42,7 +49,7 @@ void LeastChain::next_stage() {
   for (const Point& a : so_far_) {
     for (const Point& b : stage) {
       if (a.ms + b.ms > budget_ms_) break;
-      put(a.ms + b.ms, a.cost + b.cost);
+      offer(a.ms + b.ms, a.cost + b.cost);
     }
   }
   so_far_ = drain();

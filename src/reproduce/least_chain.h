@@ -9,6 +9,7 @@ namespace sluice::reproduce {
 
 class LeastChain {
  public:
+  LeastChain() : buckets_(kBuckets + 2) {}
   // Starts over: nothing to run, `budget_ms` to spend. REQUIRES: budget_ms > 0.
   void start(double budget_ms);
   // One way to run the stage at hand.
@@ -24,11 +25,11 @@ class LeastChain {
   };
   static constexpr std::size_t kBuckets = 2048;
   [[nodiscard]] std::vector<Point> drain();
-  void put(double ms, double cost);
 
-  double budget_ms_ = 0;
-  std::vector<Point> buckets_ = std::vector<Point>(kBuckets + 1);
-  std::vector<Point> so_far_;  // by time, costs falling
+  double budget_ms_ = 0, buckets_per_ms_ = 0;
+  std::vector<Point> buckets_;
+  std::size_t first_ = 0, last_ = kBuckets;  // buckets that may hold something
+  std::vector<Point> so_far_;                // by time, costs falling
 };
 
 }  // namespace sluice::reproduce
