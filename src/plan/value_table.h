@@ -28,7 +28,7 @@ struct ValueOptions {
 
 class ValueTable {
  public:
-  // Whether the tables of a workflow stay within memory at all: some hundred stages of hundreds of candidates do.
+  // Whether the tables of a workflow stay within memory at all: a thousand stages of 256 candidates do.
   [[nodiscard]] static bool fits(const WorkflowModel& model);
   // REQUIRES: fits(model).
   [[nodiscard]] static ValueTable build(const WorkflowModel& model, const ValueOptions& options);

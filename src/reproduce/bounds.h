@@ -31,8 +31,8 @@ struct Outcome {
 //    stages as fast as luck allows, and if met still has time for its later ones. Everyone may be in any batch of the
 //    same function, again for every request that asks, and those that are not met wait forever;
 //  - inputs are where the batch runs, and those of the others weigh nothing; machines are always free.
-// Known caveats: loose by a tenth or so, since lucky requests and good company are shared by everyone.
-// REQUIRES: an outcome per request.
+// Known caveats: tight for a few requests, a quarter to a third low for a long run, since everyone finds the best
+// company and the luckiest oldest member for himself (docs/decisions/bounds.md). REQUIRES: an outcome per request.
 [[nodiscard]] Dollars least_cost(const Offered& offered, std::span<const Outcome> outcomes);
 // Of every billed met request on its own; 0 for the others. Infinite if the request cannot have been met.
 [[nodiscard]] std::vector<Dollars> least_costs(const Offered& offered, std::span<const Outcome> outcomes);
