@@ -77,6 +77,7 @@ void add_sim(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 1000));
   command->add_option("--csv", options->csv, "Log every request and action to files in this folder");
   command->add_option("--html", options->html, "Write a report to this file");
+  command->add_option("--log", options->log, "Record all events of the run in this file, for sluice replay");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = sim_command(*options); });
 }

@@ -36,6 +36,7 @@ struct SimOptions {
   int repeat = 1;    // runs with seeds one after the other
   std::string csv;   // a folder for logs; empty: none
   std::string html;  // a file for the report; empty: none
+  std::string log;   // a file for the event log; empty: none
   bool json = false;
 };
 // Runs an experiment in virtual time.

@@ -14,7 +14,7 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
-    COMPREPLY=($(compgen -W "--scheduler --seed --requests --repeat --csv --html --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--scheduler --seed --requests --repeat --csv --html --log --json --help" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --planner ]; then
     COMPREPLY=($(compgen -W "frontier esg-1q label brute-force" -- "$current"))
   elif [[ "$current" == -* ]]; then

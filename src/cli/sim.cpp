@@ -26,8 +26,8 @@ namespace {
 
 struct Setup {
   Experiment experiment;
-  std::string trace;               // the text of its file
-  std::vector<std::string> names;  // of schedulers
+  std::string trace;                                 // the text of its file
+  std::vector<std::string> names;                    // of schedulers
   std::map<std::string, policy::Prepared> prepared;  // by scheduler
 };
 
@@ -35,8 +35,22 @@ struct Task {
   std::string scheduler;
   std::uint64_t seed;
   std::vector<sim::Observer*> observers;
+  record::Recorder* recorder = nullptr;
 };
 
+struct EventLog {
+  explicit EventLog(const std::string& file) : out(file, std::ios::binary), recorder(out) {}
+  [[nodiscard]] bool close() {
+    errno = 0;
+    const bool whole = recorder.ok();
+    out.close();
+    return whole && out.good();
+  }
+  std::ofstream out;
+  record::Recorder recorder;
+};
+
+// Several observers of one run.
 class Everybody final : public sim::Observer {
  public:
   explicit Everybody(std::vector<sim::Observer*> list) : list_(std::move(list)) {}
@@ -74,8 +88,13 @@ Result<Setup> set_up(const SimOptions& options, const Experiment& document) {
   if (std::set(setup.names.begin(), setup.names.end()).size() < setup.names.size() &&
       !(options.csv.empty() && options.html.empty()))
     return Error{ErrorCode::invalid, "--scheduler names one twice; logs and reports tell them apart by name"};
-  if (!options.html.empty() && !std::ofstream(options.html, std::ios::app))
-    return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", options.html, std::strerror(errno))};
+  if (!options.log.empty() && (setup.names.size() > 1 || options.repeat > 1)) {
+    return Error{ErrorCode::invalid, "--log records one run; give one --scheduler and no --repeat"};
+  }
+  for (const std::string& file : {options.html, options.log}) {
+    if (!file.empty() && !std::ofstream(file, std::ios::app))
+      return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", file, std::strerror(errno))};
+  }
   return setup;
 }
 
@@ -96,6 +115,7 @@ std::vector<sim::RunResult> run_all(const Setup& setup, const std::vector<Task>&
         seen = requests;
       };
       if (!tasks[i].observers.empty()) options.observer = &everybody;
+      options.recorder = tasks[i].recorder;
       auto world = sim::World::make(setup.experiment, std::move(options), setup.trace);
       results[i] = (*world)->run();
     }
@@ -179,7 +199,12 @@ int run_and_tell(const SimOptions& options, const Setup& setup) {
       tasks.push_back(std::move(task));
     }
   }
+  std::optional<EventLog> event_log;
+  if (!options.log.empty()) tasks.front().recorder = &event_log.emplace(options.log).recorder;
   const auto results = run_all(setup, tasks, fmt::format("simulating {}", experiment.name));
+  if (event_log && !event_log->close()) {
+    return failed(fmt::format("cannot write '{}': {}", options.log, std::strerror(errno)));
+  }
   std::vector<Runs> grouped(setup.names.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].violation)

@@ -36,12 +36,15 @@ Json run_json(const sim::RunResult& run) {
           {"cost", run.cost},
           {"cost_per_request", run.cost_per_request()},
           {"cost_per_met_request", run.cost_per_met()},
+          {"cold_starts", run.cold_starts},
           {"batches", run.batches},
           {"mean_batch", run.mean_batch()},
           {"utilisation",
            {{"vcpu", run.vcpu_seconds / span / run.vcpu_capacity},
             {"vgpu", run.slice_capacity > 0 ? run.slice_seconds / span / run.slice_capacity : 0}}},
+          {"idle_warm_gb_s", run.idle_warm_gb_s},
           {"decisions", run.decisions},
+          {"configuration_miss_rate", run.configuration_miss_rate()},
           {"applications", applications},
           {"hash", fmt::format("{:016x}", run.hash)}};
 }
@@ -70,7 +73,8 @@ Json figures_json(const Runs& runs) {
   out.erase("seed");
   for (const char* name :
        {"requests", "met", "late", "rejected", "failed", "cancelled", "slo_hit_rate", "slo_hit_rate_worst_application",
-        "goodput_per_s", "cost", "cost_per_request", "cost_per_met_request", "batches", "mean_batch", "decisions"}) {
+        "goodput_per_s", "cost", "cost_per_request", "cost_per_met_request", "cold_starts", "batches", "mean_batch",
+        "idle_warm_gb_s", "decisions", "configuration_miss_rate"}) {
     double sum = 0;
     for (const sim::RunResult* run : runs) sum += run_json(*run)[name].get<double>();
     out[name] = sum / static_cast<double>(runs.size());
@@ -110,6 +114,8 @@ std::vector<Figure> figures(const Runs& runs) {
   add("µ$/met", 1, 1e6, [](R r) { return r.cost_per_met(); });
   add("vCPU %", 0, 100, [&](R r) { return r.vcpu_seconds / span(r) / r.vcpu_capacity; });
   add("vGPU %", 0, 100, [&](R r) { return r.slice_capacity > 0 ? r.slice_seconds / span(r) / r.slice_capacity : 0; });
+  add("cold", 0, 1, [&](R r) { return count(r.cold_starts); });
+  add("idle GB·s", 0, 1, [](R r) { return r.idle_warm_gb_s; });
   add("mean batch", 2, 1, [](R r) { return r.mean_batch(); });
   add("rejected", 0, 1, [&](R r) { return count(r.rejected); });
   add("failed", 0, 1, [&](R r) { return count(r.failed); });

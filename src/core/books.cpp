@@ -200,7 +200,7 @@ void Books::give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Byt
   (gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free) += bytes;
 }
 
-policy::Room& Books::room(InvokerId id, std::optional<std::uint16_t> gpu) {
+policy::InstanceRoom& Books::room(InvokerId id, std::optional<std::uint16_t> gpu) {
   policy::Invoker& invoker = invokers_[id.index()];
   return gpu ? invoker.gpus[*gpu].room : invoker.room;
 }

@@ -49,7 +49,7 @@ class Books {
   [[nodiscard]] bool take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
   void give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
   // The room of an instance: batches it could start.
-  [[nodiscard]] policy::Room& room(InvokerId id, std::optional<std::uint16_t> gpu);
+  [[nodiscard]] policy::InstanceRoom& room(InvokerId id, std::optional<std::uint16_t> gpu);
 
   void visit(Archive& archive);
 

@@ -67,6 +67,7 @@ struct Transfer {
   Duration local_delay = Duration::ms(0.5);
   Duration remote_delay = Duration::ms(5);
   friend bool operator==(const Transfer&, const Transfer&) = default;
+  void visit(auto& archive) { archive(local_bytes_per_s, remote_bytes_per_s, local_delay, remote_delay); }
 };
 
 enum class Instances { warm, counted };

@@ -26,11 +26,11 @@ class EsgPlacement {
 
   // Adds the first invoker with room for `c`, if any has, to the ranked proposals.
   void offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
-    const auto room = [&](std::uint32_t invoker) { return view.invokers[invoker].fits(c); };
+    const auto room = [&](std::uint32_t invoker) { return view.fits(queue, c, invoker); };
     const auto found = std::find_if(order_.begin(), order_.end(), room);
     if (found == order_.end()) return;
     const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
-    out.ranked.push_back({c, InvokerId(*found), members});
+    out.ranked.push_back({.configuration = c, .invoker = InvokerId(*found), .members = members});
   }
 
  private:

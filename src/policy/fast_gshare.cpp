@@ -48,7 +48,7 @@ class FastGshare final : public Dispatch {
 
  private:
   void propose(const View& view, const Queue& queue, Proposals& out) {
-    find_rooms(view, rooms_);
+    find_rooms(view, queue, rooms_);
     const Ranked& ranked = configurations(view, queue);
     bool waits = false;  // for one that is fast enough and would fit if less ran
     for (const Configuration& c : ranked.efficient) {

@@ -88,7 +88,7 @@ class Infless final : public Dispatch {
     out.clear();
     out.queue = queue->id;
     out.work.searches = 1;
-    find_rooms(view, rooms_);
+    find_rooms(view, *queue, rooms_);
     if (!offer_best(*queue, out)) offer_least(*queue, out);
     return true;
   }

@@ -1,4 +1,4 @@
-// Rooms: what is free on every invoker, added up once per decision, for schedulers that compare all of them.
+// Rooms: what is free for a queue on every invoker, added up once per decision, for schedulers that compare all of them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,15 +17,19 @@ struct Room {
 
 // The usable invokers by id; of several with equal room only the first, since schedulers that score rooms would take
 // it. With a layout of slices equal numbers are no equal room.
-inline void find_rooms(const View& view, std::vector<Room>& out) {
+inline void find_rooms(const View& view, const Queue& queue, std::vector<Room>& out) {
   out.clear();
   for (const Invoker& invoker : view.invokers) {
     if (!invoker.usable) continue;
     Room room{.invoker = invoker.id.value(), .vcpu = invoker.vcpu_free};
+    bool loaded = invoker.warm || invoker.room.of(queue.shared) > 0;
     for (const Gpu& gpu : invoker.gpus) {
+      if (!invoker.warm && gpu.room.of(queue.shared) == 0) continue;
+      loaded = true;
       room.slices += gpu.free_count();
       room.gpu_slices = std::max(room.gpu_slices, gpu.free_count());
     }
+    if (!loaded) continue;
     const auto equal = [&](const Room& r) {
       return r.vcpu == room.vcpu && r.slices == room.slices && r.gpu_slices == room.gpu_slices;
     };

@@ -71,7 +71,7 @@ struct Booking {
 };
 
 // How many more batches of each function could start on what is loaded; SharedFunctionId is the position.
-class Room {
+class InstanceRoom {
  public:
   [[nodiscard]] std::uint32_t of(SharedFunctionId function) const {
     return function.index() < room_.size() ? room_[function.index()] : 0;
@@ -94,7 +94,7 @@ struct Gpu {
   std::uint32_t slices = 0;   // in all
   std::uint64_t free = 0;     // a bit each
   Bytes memory, memory_free;  // for instances
-  Room room;                  // of instances in its memory
+  InstanceRoom room;                  // of instances in its memory
   [[nodiscard]] std::uint32_t free_count() const { return static_cast<std::uint32_t>(__builtin_popcountll(free)); }
   void visit(Archive& a) { a(slices, free, memory, memory_free, room); }
 };
@@ -106,7 +106,7 @@ struct Invoker {
   std::uint32_t vcpu = 0, vcpu_free = 0;
   Bytes memory, memory_free;  // of the host, for instances
   std::vector<Gpu> gpus;
-  Room room;  // of instances on the host, for configurations without slices
+  InstanceRoom room;  // of instances on the host, for configurations without slices
   SliceLayout layout = SliceLayout::any;
   DeviceKind device = DeviceKind::gpu();
   std::uint32_t running = 0;   // batches

@@ -19,7 +19,8 @@ struct LogHeader {
   std::string scheduler;  // its name in policy/catalog.h
   policy::Parameters parameters;
   core::Limits limits;
-  void visit(auto& archive) { archive(scheduler, parameters, limits); }
+  Transfer transfer;  // what moving inputs was believed to take
+  void visit(auto& archive) { archive(scheduler, parameters, limits, transfer); }
 };
 
 // The scheduler decided, for everything observed before; what it wanted done is kept as a hash only.

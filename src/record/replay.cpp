@@ -10,7 +10,7 @@ namespace sluice::record {
 Result<std::unique_ptr<core::Scheduler>> make_scheduler(const LogHeader& header) {
   auto policies = policy::make_scheduler(header.scheduler, header.parameters);
   if (!policies) return policies.error();
-  return std::make_unique<core::Scheduler>(std::move(policies).value(), header.limits);
+  return std::make_unique<core::Scheduler>(std::move(policies).value(), header.limits, header.transfer);
 }
 
 Result<Replayed> replay(LogReader& log, core::Scheduler& scheduler) {

@@ -20,18 +20,9 @@ Ending ending_of(RequestOutcome outcome, bool rejected, bool met) {
 }  // namespace
 
 void World::act(const Command& command, Time now) {
-  hash_.add(command.id.value());
-  hash_.add(command.action.index());
   if (const auto* batch = std::get_if<StartBatch>(&command.action)) {
-    hash_.add(batch->invoker.value());
-    hash_.add(batch->positions.slices);
-    hash_.add((std::uint64_t{batch->configuration.batch} << 32) | (std::uint64_t{batch->configuration.vcpu} << 16) |
-              batch->configuration.slices);
-    hash_.add(batch->members.front().invocation.value());
     start(*batch, command.work, now);
   } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
-    hash_.add(reply->request.value());
-    hash_.add(reply->cost.count());
     answered(reply->request, reply->outcome, std::nullopt, reply->cost, now);
   } else if (const auto* reject = std::get_if<Reject>(&command.action)) {
     answered(reject->request, RequestOutcome::failed, reject->reason, {}, now);

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "policy/catalog.h"
+#include "record/command_hash.h"
 #include "sim/containers.h"
 #include "sim/describe.h"
 #include "sim/rules.h"
@@ -166,6 +167,12 @@ void World::drained() {
 }
 
 RunResult World::run() {
+  if (options_.recorder != nullptr) {
+    options_.recorder->header({.scheduler = options_.scheduler,
+                               .parameters = parameters_of(experiment_, options_.scheduler),
+                               .limits = options_.limits,
+                               .transfer = experiment_.transfer});
+  }
   for (const Deployment& d : deployments_) tell(ApplicationDeployed{d.id, d.application}, kStart);
   std::vector<std::vector<InstanceStatus>> containers(machines_.size());
   if (experiment_.instances == Instances::counted)
@@ -205,6 +212,7 @@ RunResult World::run() {
 void World::tell(const Event& event, Time now) {
   ++result_.events;
   if (options_.check_every_event) remember(event, now);
+  if (options_.recorder != nullptr) options_.recorder->observed(event, now);
   scheduler_->observe(event, now);
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
@@ -227,6 +235,8 @@ void World::decide(Time now) {
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
+  if (options_.recorder != nullptr) options_.recorder->decided(now, commands_);
+  if (!commands_.list.empty()) hash_.add(record::hash_of(commands_));
   if (options_.tamper) options_.tamper(commands_);
   for (const Command& command : commands_.list) act(command, now);
   if (options_.faults.any()) strike(now);

@@ -18,6 +18,7 @@
 #include "domain/experiment.h"
 #include "policy/catalog.h"
 #include "profile/function_profile.h"
+#include "record/recorder.h"
 #include "sim/faults.h"
 #include "sim/machines.h"
 #include "sim/observer.h"
@@ -39,7 +40,8 @@ struct WorldOptions {
   std::function<void(std::uint64_t requests)> progress;  // now and then
   // What leaves the scheduler on its way to the world: for tests of the checker.
   std::function<void(Commands&)> tamper;
-  Observer* observer = nullptr;  // outlives the run; null: nobody looks
+  Observer* observer = nullptr;          // outlives the run; null: nobody looks
+  record::Recorder* recorder = nullptr;  // likewise: everything observed and decided
 };
 
 class World {

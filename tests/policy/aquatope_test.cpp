@@ -44,7 +44,7 @@ class Scene {
     add_queue(std::make_shared<plan::FrontierPlanner>(std::move(alone).value()), 0);
   }
   Scene& machine(std::uint32_t vcpu, std::uint32_t slices = 7) {
-    Invoker invoker{.id = InvokerId(static_cast<InvokerId::rep>(invokers_.size())), .usable = true};
+    Invoker invoker{.id = InvokerId(static_cast<InvokerId::rep>(invokers_.size())), .usable = true, .warm = true};
     invoker.vcpu = invoker.vcpu_free = vcpu;
     invoker.gpus.push_back({.slices = slices, .free = (std::uint64_t{1} << slices) - 1});
     invokers_.push_back(invoker);
@@ -91,8 +91,15 @@ class Scene {
   [[nodiscard]] const plan::WorkflowModel& model() const { return models_[0].planner->model(); }
 
  private:
+  FreeIndex by_free_;
+  Transfer transfer_;
   [[nodiscard]] View view() const {
-    return {.queues = queues_, .busy_queues = busy_, .invokers = invokers_, .applications = models_};
+    return {.queues = queues_,
+            .busy_queues = busy_,
+            .invokers = invokers_,
+            .by_free = by_free_,
+            .applications = models_,
+            .transfer = transfer_};
   }
   void add_queue(std::shared_ptr<const plan::FrontierPlanner> planner, std::uint32_t model_stage) {
     queues_.push_back({.id = QueueId(static_cast<QueueId::rep>(queues_.size())),

@@ -47,8 +47,10 @@ class Stand {
         scheduler_(fresh()) {}
 
   Stand& invoker(std::uint32_t id, std::uint32_t vcpu, std::uint32_t slices) {
-    return see(InvokerJoined{
-        .id = InvokerId(id), .epoch = 1, .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices}});
+    return see(InvokerJoined{.id = InvokerId(id),
+                             .epoch = 1,
+                             .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices},
+                             .warm = true});
   }
   Stand& at(double ms) {
     now_ = Time::from_ns(Duration::ms(ms).count_ns());

@@ -7,6 +7,7 @@
 #include "domain/limits.h"
 #include "record/log_reader.h"
 #include "record/log_writer.h"
+#include "support/fields.h"
 
 namespace sluice::record {
 namespace {
@@ -73,6 +74,13 @@ TEST(Log, GivesBackHeaderAndRecordsInOrder) {
   EXPECT_EQ(std::get<RequestCancelled>(std::get<Observed>(**third).event).id, RequestId(5));
   EXPECT_FALSE(end->has_value());
   EXPECT_EQ(log->offset(), small_log().size());
+}
+
+TEST(Log, HoldsEveryFieldOfItsRecords) {
+  EXPECT_EQ(visited_count<LogHeader>(), field_count<LogHeader>());
+  EXPECT_EQ(visited_count<core::Limits>(), field_count<core::Limits>());
+  EXPECT_EQ(visited_count<Observed>(), field_count<Observed>());
+  EXPECT_EQ(visited_count<Decided>(), field_count<Decided>());
 }
 
 TEST(Log, EveryChangedByteIsFound) {

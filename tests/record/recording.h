@@ -70,7 +70,10 @@ inline std::string recorded(const std::string& scheduler) {
   Run run({.scheduler = scheduler, .parameters = {{"margin", 0.2}}, .limits = {.requests_max = 10}});
   run.see(ApplicationDeployed{ApplicationId(0), small_application()}, 0);
   for (std::uint32_t i = 0; i < 2; ++i)
-    run.see(InvokerJoined{.id = InvokerId(i), .epoch = 1, .capacity = {.vcpu = 2, .gpus = 1, .slices_per_gpu = 3}}, 0);
+    run.see(
+        InvokerJoined{
+            .id = InvokerId(i), .epoch = 1, .capacity = {.vcpu = 2, .gpus = 1, .slices_per_gpu = 3}, .warm = true},
+        0);
   run.decide();
   double ms = 1;
   for (std::uint64_t i = 0; i < 12; ++i, ms += 5) {
