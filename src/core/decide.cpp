@@ -29,7 +29,7 @@ void Scheduler::decide(Time now, Commands& out) {
 
 // A policy that wants to be asked at this very instant would never let time pass.
 void Scheduler::ask_again() {
-  wake_ = policies_.dispatch->next_wake(view());
+  wake_ = busy_queues_.empty() ? std::nullopt : policies_.dispatch->next_wake(view());
   if (books_.cold_invokers() > 0) {
     const auto other = policies_.prewarm->next_wake(view());
     if (other && (!wake_ || *other < *wake_)) wake_ = other;

@@ -43,8 +43,11 @@ class ValueBuilder {
     out_.caps_ = model.batch_caps();
     region_child_.resize(model.tree.nodes.size());
     for (const SeriesParallelTree::Node& node : model.tree.nodes) {
-      if (node.kind != Kind::parallel && node.kind != Kind::irregular) continue;
-      for (const Index child : model.tree.children_of(node)) region_child_[child] = true;
+      // A series takes its own stages one by one, but a series inside of it (a foreach body) as a whole.
+      const bool region = node.kind == Kind::parallel || node.kind == Kind::irregular;
+      for (const Index child : model.tree.children_of(node)) {
+        region_child_[child] = region || model.tree.nodes[child].kind == Kind::series;
+      }
     }
   }
 
@@ -248,7 +251,7 @@ class ValueBuilder {
     return model_.tree.nodes[index].kind == Kind::empty ? after : split(alone_[index], after);
   }
 
-  // `alone_`: a part of the workflow as if the deadline were at its end. Only children of regions are asked for.
+  // `alone_`: a part of the workflow as if the deadline were at its end, where its parent asks for it.
   void summarise(Index index, std::size_t cap) {
     const SeriesParallelTree::Node& node = model_.tree.nodes[index];
     const auto children = model_.tree.children_of(node);
@@ -288,11 +291,12 @@ class ValueBuilder {
     const SeriesParallelTree::Node& node = model_.tree.nodes[index];
     const auto children = model_.tree.children_of(node);
     Curve rest = std::move(after_[index]);
+    if (rest.empty()) return;  // kept with its series, or not part of the tree
     switch (node.kind) {
       case Kind::empty:
         break;
       case Kind::stage:
-        if (!rest.empty()) (void)stage_value(node.stage, cap, rest, &out_.stages_[node.stage].levels[cap]);
+        (void)stage_value(node.stage, cap, rest, &out_.stages_[node.stage].levels[cap]);
         break;
       case Kind::series:
         for (std::size_t c = children.size(); c-- > 0;) {
@@ -324,7 +328,7 @@ class ValueBuilder {
   ValueTable& out_;
   float miss_;
   std::vector<std::vector<Row>> rows_;  // by stage
-  std::vector<bool> region_child_;      // by node: its parent is a parallel or irregular region
+  std::vector<bool> region_child_;      // by node: its parent asks for it as a whole
   std::vector<Curve> alone_, after_;    // by node, of the cap at hand
 };
 

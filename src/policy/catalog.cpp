@@ -13,12 +13,13 @@
 #include "policy/keep_alive.h"
 #include "policy/orion.h"
 #include "policy/reserved.h"
+#include "policy/sluice.h"
 
 namespace sluice::policy {
 namespace {
 
 constexpr auto kNames = std::to_array<std::string_view>({"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope",
-                                                         "fifo", "best-fit", "kaas-round-robin", "admission"});
+                                                         "fifo", "frontier", "best-fit", "kaas-round-robin", "admission"});
 
 // Everything is let in.
 class AdmitAll final : public Admission {
@@ -41,7 +42,7 @@ std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters&
   }
   if (name == "kaas-round-robin") return make_kaas_round_robin();
   if (name == "admission") return make_reserved_dispatch();
-  return compose({.margin = parameter_or(parameters, "margin", 0.1)});
+  return compose({.margin = parameter_or(parameters, "margin", 0.1)});  // frontier
 }
 
 std::unique_ptr<Admission> make_admission(std::string_view name) {
@@ -68,6 +69,12 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
     std::string known;
     for (const std::string_view n : kNames) known += str(known.empty() ? "" : ", ", n);
     return Error{ErrorCode::not_found, str(wrong, "Known: ", known, ".")};
+  }
+  if (name == "sluice") {
+    SluiceParts parts = make_sluice(parameters);
+    return Policies{.admission = std::move(parts.admission),
+                    .dispatch = std::move(parts.dispatch),
+                    .prewarm = make_prewarm(name, parameters)};
   }
   return Policies{.admission = make_admission(name),
                   .dispatch = make_dispatch(name, parameters, prepared),

@@ -224,6 +224,18 @@ TEST(ValueTable, ParallelBranchesWithoutNoiseEqualTheFrontier) {
   }
 }
 
+// A foreach body is a series inside a series.
+TEST(ValueTable, ASeriesInsideASeriesIsGivenAPartOfTheTime) {
+  WorkflowModel model;
+  model.tree = tb::tree_of(tb::series({tb::stage(0), tb::series({tb::stage(1), tb::stage(2)}), tb::stage(3)}));
+  for (int s = 0; s < 4; ++s) model.stages.push_back(stage_of({candidate(40, 0.1), candidate(20, 0.3)}, 0));
+  const auto table = ValueTable::build(model, {.miss_price = 10, .horizon_ms = 200, .step_ms = 0.5});
+  EXPECT_NEAR(table.value(0, 1, 170), 0.4, 1e-4);
+  EXPECT_NEAR(table.value(0, 1, 85), 1.2, 1e-4);
+  EXPECT_NEAR(table.value(0, 1, 70), 10, 1e-4);
+  EXPECT_NEAR(table.value(2, 1, 85), 0.2, 1e-4);
+}
+
 // Its levels one after the other: no better than the region, and no worse than everything in a row.
 TEST(ValueTable, AnIrregularRegionIsNeverBetterThanItsFrontier) {
   Rng rng(8);

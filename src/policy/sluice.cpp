@@ -1,0 +1,269 @@
+#include "policy/sluice.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "policy/batch_wait.h"
+#include "policy/sluice_parts.h"
+#include "profile/transfer.h"
+
+namespace sluice::policy {
+namespace {
+
+// What a prefix of a queue costs to bring to a machine.
+struct Moving {
+  double near_ms = 0;  // to where the oldest one's inputs are
+  double far_ms = 0;   // to anywhere else
+};
+
+// One way to run a batch, with what it is expected to cost an invocation.
+struct Scored {
+  Dollars score = 0;
+  const Choice* choice = nullptr;
+  bool near = false;
+};
+
+class SluiceDispatch final : public Dispatch {
+ public:
+  SluiceDispatch(const SluiceSettings& settings, std::shared_ptr<SluiceState> state)
+      : settings_(settings), state_(std::move(state)) {}
+
+  void queued(const View& view, const Queue& queue) override {
+    state_->grow(view);
+    state_->calls[queue.id.index()].add(view.now);
+    double& slice_ms = state_->slice_ms[queue.id.index()];
+    const SluiceModel* m = slice_ms == 0 ? model(view, queue) : nullptr;
+    if (m != nullptr) slice_ms = m->slice_ms(queue.model_stage);
+  }
+
+  void ended(const View&, RequestId request) override {
+    const auto it = state_->needs.find(request);
+    if (it == state_->needs.end()) return;
+    state_->needed -= it->second;
+    state_->needs.erase(it);
+    if (state_->needs.empty()) state_->needed = 0;  // sums of fractions leave dust
+  }
+
+  void begin(const View& view) override {
+    state_->grow(view);
+    order_.clear();
+    for (const std::uint32_t q : view.busy_queues) {
+      const Queue& queue = view.queues[q];
+      const double rest = queue.planner->fastest_ms(queue.model_stage, 1);
+      order_.emplace_back((queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rest).count_ns(), q);
+    }
+    std::sort(order_.begin(), order_.end());
+    at_ = 0;
+    wake_.reset();
+    // Under load waiting burns slack that is needed, and then wide shares that do not fit a full cluster.
+    look_at_cluster(view, *state_);
+    const double load = state_->load;
+    const auto rise = [&](double from) { return std::clamp((load - from) / 0.15, 0.0, 1.0); };
+    least_gain_ = settings_.wait_gain * rise(settings_.wait_load);
+    reserve_ms_ = settings_.reserve_load_ms * rise(0.75);
+    emptiest_ = load <= settings_.roomiest_load;
+  }
+
+  bool next(const View& view, Proposals& out) override {
+    for (; at_ < order_.size(); ++at_) {
+      const Queue& queue = view.queues[order_[at_].second];
+      if (queue.waiting.empty() || waits(view, queue)) continue;
+      propose(view, queue, out);
+      return true;
+    }
+    return false;
+  }
+
+  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    if (!booked) {
+      if (proposals.drop == 0) ++at_;
+      return;
+    }
+    const Proposal& batch = proposals.ranked[*booked];
+    // What an invocation of this stage takes, as it is really batched.
+    double& known = state_->slice_ms[proposals.queue.index()];
+    const double taken = batch.configuration.slices * expected_ms_ / batch.members;
+    known += kLearn * (taken - known);
+  }
+
+  [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
+  void visit(Archive& archive) override { state_->visit(archive); }
+
+ private:
+  static constexpr double kLearn = 0.02;
+  // Rates within a step are the same to the waiting rule; per ms.
+  static constexpr double kRateLeast = 1e-6, kRateStep = 1.1;
+  static constexpr std::size_t kRateSteps = 200;
+
+  // Nothing for a workflow of many thousand stages, whose tables would not fit into memory: frontiers with a margin
+  // must do there.
+  const SluiceModel* model(const View& view, const Queue& queue) {
+    if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
+    Known& mine = models_[queue.id.index()];
+    const double horizon = state_->horizon_ms[queue.application.index()];
+    if (mine.planner == queue.planner && mine.horizon_ms == horizon) return mine.model.get();
+    for (const Known& other : models_) {
+      if (other.planner == queue.planner && other.horizon_ms == horizon) return (mine = other).model.get();
+    }
+    mine = {queue.planner, horizon, nullptr};
+    if (plan::ValueTable::fits(queue.planner->model())) {
+      const Prices& prices = view.application(queue.application).application->prices;
+      mine.model = std::make_shared<SluiceModel>(queue.planner, horizon, settings_.model, prices);
+    }
+    return mine.model.get();
+  }
+
+  // Whether a first stage had better wait for company; then it is asked again when that has changed.
+  bool waits(const View& view, const Queue& queue) {
+    if (!settings_.wait || !queue.entry) return false;
+    const SluiceModel* m = model(view, queue);
+    const double rate = state_->calls[queue.id.index()].per_ms(view.now);
+    if (m == nullptr || rate <= 0) return false;
+    const BatchWait& rule = wait_rule(*m, queue, rate);
+    const std::size_t n = queue.waiting.size();
+    const double age = m->horizon_ms() - (queue.waiting.front().deadline - view.now).to_ms();
+    if (rule.gain(n, age) <= least_gain_) return false;
+    const double until = rule.until_ms(n, age, least_gain_);
+    if (until <= age) return false;
+    const Time again = view.now + std::max(Duration::ms(until - age), Duration::us(1));
+    if (!wake_ || again < *wake_) wake_ = again;
+    return true;
+  }
+
+  const BatchWait& wait_rule(const SluiceModel& m, const Queue& queue, double rate) {
+    if (rules_.size() <= queue.id.index()) rules_.resize(queue.id.index() + 1);
+    Rules& rules = rules_[queue.id.index()];
+    if (rules.model != &m) rules = {&m, {}};
+    std::size_t step = 0;
+    double rounded = kRateLeast;
+    for (; rounded < rate && step < kRateSteps; ++step) rounded *= kRateStep;
+    // A rate that moves between two steps would have its rule made again and again.
+    if (rules.by_step.size() <= step) rules.by_step.resize(step + 1);
+    auto& rule = rules.by_step[step];
+    if (rule == nullptr) {
+      rule = std::make_unique<BatchWait>(m.table(), queue.model_stage, m.horizon_ms(), rounded,
+                                         queue.planner->model().batch_caps());
+    }
+    return *rule;
+  }
+
+  void propose(const View& view, const Queue& queue, Proposals& out) {
+    out.clear();
+    out.queue = queue.id;
+    out.work.searches = 1;
+    const SluiceModel* m = model(view, queue);
+    if (m == nullptr) return propose_by_frontier(view, queue, out);
+    score(view, queue, *m);
+    const Dollars miss = settings_.model.miss_price;
+    for (const Scored& scored : scored_) {
+      if (settings_.drop && scored.score >= miss) break;
+      if (offer(view, queue, scored, out)) return;
+    }
+    if (settings_.drop && (scored_.empty() || scored_.front().score >= miss)) out.drop = 1;
+  }
+
+  void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
+    constexpr double kMargin = 1.1;
+    const double budget = (queue.waiting.front().deadline - view.now).to_ms() / kMargin;
+    const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+    const auto cap = static_cast<plan::BatchCap>(queue.waiting.size());
+    for (const plan::Option& option : queue.planner->query(queue.model_stage, cap, budget, workspace_)) {
+      const Choice choice{option.candidate, candidates[option.candidate].configuration,
+                          candidates[option.candidate].ms};
+      const bool near = queue.waiting.front().inputs_at.valid();
+      if ((near && offer(view, queue, {0, &choice, true}, out)) || offer(view, queue, {0, &choice, false}, out)) return;
+    }
+    if (workspace_.options.empty()) out.drop = settings_.drop ? 1 : 0;
+  }
+
+  // All ways to run the oldest invocations, the best first.
+  void score(const View& view, const Queue& queue, const SluiceModel& m) {
+    scored_.clear();
+    const double left =
+        (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
+    const bool moves = queue.waiting.front().inputs_at.valid();
+    const std::vector<Choice>& choices = m.choices(queue.model_stage);
+    for (std::size_t i = 0; i < choices.size();) {
+      const std::uint16_t batch = choices[i].configuration.batch;
+      if (batch > queue.waiting.size()) break;
+      const Moving moving = moves ? moving_of(view, queue, batch) : Moving{};
+      const auto near = m.table().decide(queue.model_stage, batch, left - moving.near_ms);
+      const auto far = m.table().decide(queue.model_stage, batch, left - moving.far_ms);
+      for (; i < choices.size() && choices[i].configuration.batch == batch; ++i) {
+        const Choice& c = choices[i];
+        if (moves && settings_.locality)
+          scored_.push_back({near.expected(c.candidate) + c.per_ms * moving.near_ms, &c, true});
+        scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
+      }
+    }
+    std::sort(scored_.begin(), scored_.end(), [](const Scored& a, const Scored& b) {
+      return std::tuple(a.score, !a.near, a.choice->candidate) < std::tuple(b.score, !b.near, b.choice->candidate);
+    });
+  }
+
+  static Moving moving_of(const View& view, const Queue& queue, std::uint32_t count) {
+    profile::BatchInputs near, far;
+    const InvokerId home = queue.waiting.front().inputs_at;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Waiting& w = queue.waiting[i];
+      auto& sum = w.inputs_at == home ? near.local : near.remote;
+      sum = sum.value_or(Bytes{}) + w.bytes;
+      far.remote = far.remote.value_or(Bytes{}) + w.bytes;
+    }
+    return {profile::transfer_time(view.transfer, near).to_ms(), profile::transfer_time(view.transfer, far).to_ms()};
+  }
+
+  bool offer(const View& view, const Queue& queue, const Scored& scored, Proposals& out) {
+    const Configuration& c = scored.choice->configuration;
+    const auto fits = [&](std::uint32_t invoker) { return view.fits(queue, c, invoker); };
+    std::optional<std::uint32_t> invoker;
+    if (scored.near) {
+      const std::uint32_t home = queue.waiting.front().inputs_at.value();
+      if (fits(home)) invoker = home;
+    } else {
+      invoker = emptiest_ ? view.by_free.emptiest(c.slices, fits) : view.by_free.fullest(c.slices, fits);
+    }
+    if (!invoker) return false;
+    expected_ms_ = scored.choice->ms;
+    out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = c.batch});
+    return true;
+  }
+
+  SluiceSettings settings_;
+  std::shared_ptr<SluiceState> state_;
+  // Derived, or of one instant only: not part of the state.
+  struct Rules {
+    const SluiceModel* model = nullptr;
+    std::vector<std::unique_ptr<BatchWait>> by_step;  // made when first asked for
+  };
+  struct Known {
+    std::shared_ptr<const plan::FrontierPlanner> planner;
+    double horizon_ms = 0;
+    std::shared_ptr<const SluiceModel> model;
+  };
+  std::vector<Known> models_;  // by queue
+  std::vector<Rules> rules_;                                   // likewise
+  std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
+  std::vector<Scored> scored_;
+  plan::FrontierWorkspace workspace_;
+  std::size_t at_ = 0;
+  double least_gain_ = 0, reserve_ms_ = 0;
+  bool emptiest_ = true;
+  double expected_ms_ = 0;  // of the batch proposed last
+  std::optional<Time> wake_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatch> make_sluice_dispatch(const SluiceSettings& settings, std::shared_ptr<SluiceState> state) {
+  return std::make_unique<SluiceDispatch>(settings, std::move(state));
+}
+
+SluiceParts make_sluice(const Parameters& parameters) {
+  const SluiceSettings settings(parameters);
+  auto state = std::make_shared<SluiceState>();
+  return {make_sluice_admission(settings, state), make_sluice_dispatch(settings, state)};
+}
+
+}  // namespace sluice::policy

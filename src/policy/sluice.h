@@ -1,0 +1,21 @@
+// `sluice`, the default scheduler. For every queue, by the least slack first, it runs the configuration and place with
+// the least expected cost, where a missed request has a price (plan/value_table.h); it waits for company while that
+// saves more than it risks (batch_wait.h); it runs nothing that is worth less than a miss; and when more comes than the
+// cluster can do in time it refuses early what it would have to give up later (sluice_admission.cpp). What each idea is
+// worth is measured in docs/reproduce-esg.md; every one has a switch.
+#pragma once
+#include <memory>
+
+#include "policy/policy.h"
+
+namespace sluice::policy {
+
+// Parameters (all our choice): miss_price 0.0025 dollars, sigma 0.05, reserve_ms 3 and reserve_load_ms 7, load 0.9,
+// roomiest_load 0.8, wait_load 0.68, wait_gain 0.08; switches wait, shed, drop, locality and fair, all 1.
+struct SluiceParts {
+  std::unique_ptr<Admission> admission;
+  std::unique_ptr<Dispatch> dispatch;
+};
+[[nodiscard]] SluiceParts make_sluice(const Parameters& parameters);
+
+}  // namespace sluice::policy

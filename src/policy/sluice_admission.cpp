@@ -1,0 +1,87 @@
+// Who is let in by `sluice`: every request needs some slices on average until its deadline; the sum over all that are
+// in the system may not exceed a share of the cluster's. So a burst the cluster can absorb is let in, and what would
+// have to be given up later is refused at once. `fair`: whoever comes while it is full is refused; else only the
+// application that takes the most, which meets more requests and starves that one.
+#include <algorithm>
+
+#include "policy/sluice_parts.h"
+
+namespace sluice::policy {
+
+double request_slice_ms(const View& view, const SluiceState& state, ApplicationId application) {
+  double sum = 0;
+  for (const Queue& queue : view.queues) {
+    if (queue.application == application && queue.handler == nullptr && queue.id.index() < state.slice_ms.size()) {
+      sum += state.slice_ms[queue.id.index()];
+    }
+  }
+  return sum;
+}
+
+void look_at_cluster(const View& view, SluiceState& state) {
+  constexpr Duration kOld = Duration::ms(5);
+  if (state.slices > 0 && view.now - state.looked_at < kOld) return;
+  state.looked_at = view.now;
+  state.slices = 0;
+  for (const Invoker& invoker : view.invokers) {
+    for (const Gpu& gpu : invoker.gpus) state.slices += invoker.usable ? gpu.slices : 0;
+  }
+  double busy = 0;
+  for (std::size_t q = 0; q < state.calls.size(); ++q) busy += state.calls[q].per_ms(view.now) * state.slice_ms[q];
+  state.load = state.slices > 0 ? busy / state.slices : 0;
+}
+
+namespace {
+
+class SluiceAdmission final : public Admission {
+ public:
+  SluiceAdmission(const SluiceSettings& settings, std::shared_ptr<SluiceState> state)
+      : settings_(settings), state_(std::move(state)) {}
+
+  Admitted admit(const View& view, const RequestArrived& request) override {
+    state_->grow(view);
+    see_objective(view, request);
+    if (!settings_.shed) return {};
+    look_at_cluster(view, *state_);
+    const double needs =
+        request_slice_ms(view, *state_, request.application) / std::max(1.0, (request.deadline - view.now).to_ms());
+    const double limit = settings_.load * state_->slices;
+    if (state_->needed + needs > limit && !state_->needs.empty() && !spared(view, request.application)) {
+      return {
+          .accept = false, .reason = RejectReason::no_capacity, .needed = state_->needed + needs, .available = limit};
+    }
+    state_->needs.emplace(request.id, needs);
+    state_->needed += needs;
+    return {};
+  }
+
+  // The dispatch saves the state.
+  void visit(Archive&) override {}
+
+ private:
+  void see_objective(const View& view, const RequestArrived& request) {
+    double& horizon = state_->horizon_ms[request.application.index()];
+    const double objective = std::max(1.0, (request.deadline - view.now).to_ms());
+    if (horizon == 0) horizon = objective;
+    if (objective > horizon) horizon = objective * 1.25;
+  }
+
+  // Whether others are refused before this application is.
+  [[nodiscard]] bool spared(const View& view, ApplicationId application) const {
+    if (settings_.fair) return false;
+    const double own = request_slice_ms(view, *state_, application);
+    return std::any_of(view.applications.begin(), view.applications.end(),
+                       [&](const ApplicationModel& other) { return request_slice_ms(view, *state_, other.id) > own; });
+  }
+
+  SluiceSettings settings_;
+  std::shared_ptr<SluiceState> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<Admission> make_sluice_admission(const SluiceSettings& settings, std::shared_ptr<SluiceState> state) {
+  return std::make_unique<SluiceAdmission>(settings, std::move(state));
+}
+
+}  // namespace sluice::policy

@@ -1,0 +1,82 @@
+#include "policy/sluice_model.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace sluice::policy {
+namespace {
+
+bool beats(const plan::Candidate& a, const plan::Candidate& b) {
+  const Configuration& x = a.configuration;
+  const Configuration& y = b.configuration;
+  return x.batch == y.batch && x.device == y.device && a.ms <= b.ms && a.cost <= b.cost && x.vcpu <= y.vcpu &&
+         x.slices <= y.slices && std::tuple(x, 0) != std::tuple(y, 0);
+}
+
+std::vector<Choice> worth_a_look(const plan::Candidates& candidates, const Prices& prices) {
+  std::vector<Choice> out;
+  for (std::uint32_t i = 0; i < candidates.size(); ++i) {
+    const plan::Candidate& c = candidates[i];
+    const auto beaten = [&](const plan::Candidate& other) { return beats(other, c) && !beats(c, other); };
+    if (std::any_of(candidates.begin(), candidates.end(), beaten)) continue;
+    out.push_back({i, c.configuration, c.ms, prices.per_ms(c.configuration) / c.configuration.batch});
+  }
+  std::sort(out.begin(), out.end(), [](const Choice& a, const Choice& b) {
+    const auto key = [](const Choice& c) {
+      return std::tuple(c.configuration.batch, c.configuration.slices, c.configuration.vcpu, c.candidate);
+    };
+    return key(a) < key(b);
+  });
+  return out;
+}
+
+// The longest row of stages in a part of the workflow; on the way every stage learns how many follow it, `behind` of
+// them outside of the part.
+std::uint32_t count_after(const SeriesParallelTree& tree, SeriesParallelTree::Index index, std::uint32_t behind,
+                          std::vector<std::uint32_t>& after) {
+  const SeriesParallelTree::Node& node = tree.nodes[index];
+  using Kind = SeriesParallelTree::Kind;
+  if (node.kind == Kind::stage) {
+    after[node.stage] = behind;
+    return 1;
+  }
+  std::uint32_t length = 0;
+  const auto children = tree.children_of(node);
+  for (std::size_t i = children.size(); i-- > 0;) {
+    const bool in_a_row = node.kind == Kind::series || node.kind == Kind::irregular;
+    const std::uint32_t own = count_after(tree, children[i], behind + (in_a_row ? length : 0), after);
+    length = in_a_row ? length + own : std::max(length, own);
+  }
+  return length;
+}
+
+}  // namespace
+
+SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, double horizon_ms,
+                         const SluiceOptions& options, const Prices& prices)
+    : planner_(std::move(planner)),
+      horizon_ms_(horizon_ms),
+      table_(plan::ValueTable::build(planner_->model(), {.miss_price = options.miss_price,
+                                                         .horizon_ms = horizon_ms,
+                                                         .sigma_floor = options.sigma,
+                                                         .per_stage_overhead_ms = options.reserve_ms})) {
+  after_.resize(planner_->model().stages.size());
+  (void)count_after(planner_->model().tree, planner_->model().tree.root(), 0, after_);
+  for (const plan::ModelStage& stage : planner_->model().stages) {
+    choices_.push_back(worth_a_look(stage.candidates, prices));
+    // The cheapest of one at a time stands for what is planned; what really runs is learned.
+    double least = 0;
+    Dollars cost = 0;
+    for (const Choice& choice : choices_.back()) {
+      if (choice.configuration.batch > choices_.back().front().configuration.batch) break;
+      const Dollars c = choice.per_ms * choice.ms;
+      if (least == 0 || c < cost) {
+        cost = c;
+        least = choice.configuration.slices * choice.ms / choice.configuration.batch;
+      }
+    }
+    slice_ms_.push_back(least);
+  }
+}
+
+}  // namespace sluice::policy

@@ -1,0 +1,47 @@
+// The two halves of `sluice` (sluice.h) and what both read.
+#pragma once
+#include <memory>
+
+#include "policy/policy.h"
+#include "policy/sluice_model.h"
+#include "policy/sluice_state.h"
+
+namespace sluice::policy {
+
+struct SluiceSettings {
+  explicit SluiceSettings(const Parameters& parameters)
+      : model{.miss_price = parameter_or(parameters, "miss_price", 0.0025),
+              .sigma = parameter_or(parameters, "sigma", 0.05),
+              .reserve_ms = parameter_or(parameters, "reserve_ms", 3)},
+        wait(parameter_or(parameters, "wait", 1) != 0),
+        shed(parameter_or(parameters, "shed", 1) != 0),
+        drop(parameter_or(parameters, "drop", 1) != 0),
+        locality(parameter_or(parameters, "locality", 1) != 0),
+        fair(parameter_or(parameters, "fair", 1) != 0),
+        roomiest_load(parameter_or(parameters, "roomiest_load", 0.8)),
+        reserve_load_ms(parameter_or(parameters, "reserve_load_ms", 7)),
+        load(parameter_or(parameters, "load", 0.9)),
+        wait_load(parameter_or(parameters, "wait_load", 0.68)),
+        wait_gain(parameter_or(parameters, "wait_gain", 0.08)) {}
+
+  SluiceOptions model;
+  bool wait, shed, drop, locality, fair;
+  double roomiest_load;    // up to this load the emptiest machine is taken, so that later stages can grow there; then
+                           // the fullest, so that wide shares find a place at all
+  double reserve_load_ms;  // more reserve for every stage that follows, when the cluster is full
+  double load;             // of all slices that may be promised to requests
+  double wait_load;        // from this load on waiting must save more, up to wait_gain of the cost
+  double wait_gain;
+};
+
+// Brings what is known of the whole cluster up to date, if it is a few milliseconds old.
+void look_at_cluster(const View& view, SluiceState& state);
+// Slice-milliseconds of one request of an application.
+[[nodiscard]] double request_slice_ms(const View& view, const SluiceState& state, ApplicationId application);
+
+[[nodiscard]] std::unique_ptr<Admission> make_sluice_admission(const SluiceSettings& settings,
+                                                               std::shared_ptr<SluiceState> state);
+[[nodiscard]] std::unique_ptr<Dispatch> make_sluice_dispatch(const SluiceSettings& settings,
+                                                             std::shared_ptr<SluiceState> state);
+
+}  // namespace sluice::policy
