@@ -155,12 +155,14 @@ class SluiceDispatch final : public Dispatch {
     const SluiceModel* m = model(view, queue);
     if (m == nullptr) return propose_by_frontier(view, queue, out);
     score(view, queue, *m);
-    const Dollars miss = settings_.model.miss_price;
-    for (const Scored& scored : scored_) {
-      if (settings_.drop && scored.score >= miss) break;
-      if (offer(view, queue, scored, out)) return;
+    const Dollars miss = settings_.drop ? settings_.model.miss_price : std::numeric_limits<Dollars>::infinity();
+    const bool hopeless = scored_.empty() || scored_.front().score >= miss;
+    // Mostly the first one fits: a heap instead of a sorted list.
+    for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
+      if (offer(view, queue, scored_.front(), out)) return;
+      std::pop_heap(scored_.begin(), end, worse);
     }
-    if (settings_.drop && (scored_.empty() || scored_.front().score >= miss)) out.drop = 1;
+    if (settings_.drop && hopeless) out.drop = 1;
   }
 
   void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
@@ -177,7 +179,7 @@ class SluiceDispatch final : public Dispatch {
     if (workspace_.options.empty()) out.drop = settings_.drop ? 1 : 0;
   }
 
-  // All ways to run the oldest invocations, the best first.
+  // All ways to run the oldest invocations, as a heap with the best on top.
   void score(const View& view, const Queue& queue, const SluiceModel& m) {
     scored_.clear();
     const double left =
@@ -197,9 +199,10 @@ class SluiceDispatch final : public Dispatch {
         scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
       }
     }
-    std::sort(scored_.begin(), scored_.end(), [](const Scored& a, const Scored& b) {
-      return std::tuple(a.score, !a.near, a.choice->candidate) < std::tuple(b.score, !b.near, b.choice->candidate);
-    });
+    std::make_heap(scored_.begin(), scored_.end(), worse);
+  }
+  static bool worse(const Scored& a, const Scored& b) {
+    return std::tuple(b.score, !b.near, b.choice->candidate) < std::tuple(a.score, !a.near, a.choice->candidate);
   }
 
   static Moving moving_of(const View& view, const Queue& queue, std::uint32_t count) {
@@ -242,7 +245,7 @@ class SluiceDispatch final : public Dispatch {
     double horizon_ms = 0;
     std::shared_ptr<const SluiceModel> model;
   };
-  std::vector<Known> models_;  // by queue
+  std::vector<Known> models_;                                  // by queue
   std::vector<Rules> rules_;                                   // likewise
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;

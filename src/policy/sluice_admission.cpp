@@ -19,7 +19,7 @@ double request_slice_ms(const View& view, const SluiceState& state, ApplicationI
 }
 
 void look_at_cluster(const View& view, SluiceState& state) {
-  constexpr Duration kOld = Duration::ms(5);
+  constexpr Duration kOld = Duration::ms(50);
   if (state.slices > 0 && view.now - state.looked_at < kOld) return;
   state.looked_at = view.now;
   state.slices = 0;

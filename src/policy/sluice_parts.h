@@ -34,7 +34,7 @@ struct SluiceSettings {
   double wait_gain;
 };
 
-// Brings what is known of the whole cluster up to date, if it is a few milliseconds old.
+// Brings what is known of the whole cluster up to date, if it is some milliseconds old.
 void look_at_cluster(const View& view, SluiceState& state);
 // Slice-milliseconds of one request of an application.
 [[nodiscard]] double request_slice_ms(const View& view, const SluiceState& state, ApplicationId application);

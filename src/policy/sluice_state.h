@@ -28,7 +28,8 @@ struct CallRate {
   [[nodiscard]] double per_ms(Time now) const {
     constexpr std::uint64_t kFew = 5;
     if (seen < kFew) return 0;
-    const double covered = kMemoryMs * (1 - fade(now - first));
+    const bool long_ago = (now - first).to_ms() > 10 * kMemoryMs;
+    const double covered = long_ago ? kMemoryMs : kMemoryMs * (1 - fade(now - first));
     return (sum * fade(now - last) - 1) / std::max(covered, 1.0);
   }
   void visit(Archive& a) { a(seen, first, last, sum); }

@@ -87,6 +87,10 @@ class Stand {
     for (const BatchMember& member : batch.members) event.results.push_back({.id = member.invocation});
     return see(event);
   }
+  Stand& finish_all() {
+    while (!started_.empty()) finish();
+    return *this;
+  }
   Stand& reload() {
     const std::string saved = scheduler_->save();
     scheduler_ = fresh();

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "policy/stand.h"
+
+namespace sluice::policy {
+namespace {
+
+// Cheap and slow or dear and fast; two together take little longer than one.
+const Rows kStage{{1, 1, 1, 100}, {1, 1, 4, 40}, {2, 1, 1, 130}};
+
+Parameters without(std::initializer_list<const char*> switches) {
+  Parameters out;
+  for (const char* name : switches) out[name] = 0;
+  return out;
+}
+
+TEST(Sluice, TakesTheCheapConfigurationWhenThereIsTimeAndTheFastOneWhenThereIsNot) {
+  Stand relaxed("sluice", {kStage}, 200);
+  EXPECT_EQ(relaxed.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,1) on 0"}));
+  Stand strict("sluice", {kStage}, 60);
+  EXPECT_EQ(strict.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));
+}
+
+TEST(Sluice, KeepsTimeBackForNoise) {
+  Stand stand("sluice", {kStage}, 102);  // enough on the mean, a miss in a third of all cases
+  EXPECT_EQ(stand.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));
+}
+
+TEST(Sluice, BatchesWhatWaitsTogetherIfThatStillMeetsTheDeadline) {
+  Stand stand("sluice", {kStage}, 300);
+  EXPECT_EQ(stand.invoker(0, 8, 7).arrive(1).arrive(2).decide(), (Starts{"s0 of 1 2: (2,1,1) on 0"}));
+}
+
+TEST(Sluice, GivesUpWhatCannotBeMetInsteadOfRunningIt) {
+  Stand stand("sluice", {kStage}, 30);
+  EXPECT_EQ(stand.invoker(0, 8, 7).arrive(1).decide(), Starts{});
+  EXPECT_EQ(stand.scheduler().requests_in_system(), 0u);
+  EXPECT_EQ(stand.scheduler().counters().failed, 1u);
+  Stand runs("sluice", {kStage}, 30, without({"drop"}));
+  EXPECT_EQ(runs.invoker(0, 8, 7).arrive(1).decide().size(), 1u);
+}
+
+TEST(Sluice, WaitsForSlicesRatherThanRunningWhatWouldMiss) {
+  Stand stand("sluice", {kStage}, 60);
+  stand.invoker(0, 8, 4).arrive(1).arrive(2);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));  // one slice would do for nobody
+  EXPECT_EQ(stand.at(10).finish().decide(), (Starts{"s0 of 2: (1,1,4) on 0"}));
+}
+
+TEST(Sluice, StaysWhereTheInputsAreAndBeginsWhereThereIsMostRoom) {
+  Stand stand("sluice", {kStage, kStage}, 400);
+  stand.invoker(0, 8, 5).invoker(1, 8, 7).arrive(1);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1: (1,1,1) on 1"}));
+  stand.arrive(2);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 2: (1,1,1) on 1"}));
+  EXPECT_EQ(stand.at(100).finish().decide(), (Starts{"s1 of 1: (1,1,1) on 1"}));
+}
+
+// Calls every 20 ms and much time: two together are cheaper than one after the other.
+TEST(Sluice, WaitsForCompanyWhenThatPaysAndSaysUntilWhen) {
+  Stand stand("sluice", {kStage}, 400);
+  stand.invoker(0, 8, 7);
+  std::uint64_t id = 0;
+  std::size_t together = 0;
+  for (int i = 0; i < 40; ++i) {
+    stand.at(20.0 * i).arrive(++id);
+    for (const std::string& start : stand.decide()) together += start.find("(2,1,1)") != std::string::npos ? 1 : 0;
+    if (i > 8) stand.finish_all();
+  }
+  EXPECT_GT(together, 8u);
+  Stand never("sluice", {kStage}, 400, without({"wait"}));
+  never.invoker(0, 8, 7);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(never.at(20.0 * i).arrive(static_cast<std::uint64_t>(i) + 1).decide().size(), 1u) << i;
+    never.finish_all();
+  }
+}
+
+TEST(Sluice, RefusesWhatTheClusterCannotDoInTime) {
+  Stand stand("sluice", {kStage}, 110);
+  stand.invoker(0, 8, 2);
+  for (std::uint64_t i = 1; i <= 10; ++i) stand.arrive(i);
+  (void)stand.decide();
+  EXPECT_GT(stand.scheduler().counters().rejected, 4u);
+  Stand open("sluice", {kStage}, 110, without({"shed"}));
+  open.invoker(0, 8, 2);
+  for (std::uint64_t i = 1; i <= 10; ++i) open.arrive(i);
+  (void)open.decide();
+  EXPECT_EQ(open.scheduler().counters().rejected, 0u);
+}
+
+TEST(Sluice, GoesOnAfterAReloadAsIfNothingHadHappened) {
+  Stand a("sluice", {kStage, kStage}, 500), b("sluice", {kStage, kStage}, 500);
+  for (Stand* stand : {&a, &b}) stand->invoker(0, 8, 7).invoker(1, 8, 3);
+  for (int i = 0; i < 30; ++i) {
+    for (Stand* stand : {&a, &b}) stand->at(15.0 * i).arrive(static_cast<std::uint64_t>(i) + 1);
+    if (i % 3 == 0) b.reload();
+    ASSERT_EQ(a.decide(), b.decide()) << i;
+    if (i % 2 == 1) {
+      a.finish_all();
+      b.finish_all();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::policy
