@@ -53,6 +53,8 @@ std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId i
                           .cold_start = function.cold_start,
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
     load_failures_.push_back(0);
+    auto profile = profile::FunctionProfile::make(function);
+    learned_.push_back({profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt, {}, {}});
     out.push_back(shared);
   }
   return out;
@@ -85,6 +87,9 @@ void Scheduler::on(const ProfileChanged& event) {
   if (event.function.index() >= before.functions.size()) return;
   auto changed = std::make_shared<Application>(before);
   changed->functions[event.function.index()].profile = *event.profile;
+  const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
+  auto profile = profile::FunctionProfile::make(*event.profile);
+  if (profile.ok()) learned_[shared.index()] = {std::move(profile).value(), {}, {}};  // learning begins again
   believe(event.application, std::move(changed));
 }
 
@@ -119,6 +124,7 @@ void Scheduler::visit_applications(Archive& archive) {
     functions_.clear();
     queues_.clear();
     load_failures_.clear();
+    learned_.clear();
     for (std::size_t i = 0; i < deployed.size(); ++i)
       deploy(ApplicationId(static_cast<ApplicationId::rep>(i)), deployed[i]);
     for (std::size_t i = 0; i < std::min(models_.size(), believed.size()); ++i) {
@@ -126,6 +132,7 @@ void Scheduler::visit_applications(Archive& archive) {
     }
   }
   for (policy::ApplicationModel& model : models_) archive(model.removed);
+  visit_learned(archive);
 }
 
 }  // namespace sluice::core

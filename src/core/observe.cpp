@@ -105,6 +105,7 @@ void Scheduler::on(const BatchFinished& event) {
   const Slot slot = find_batch(event.id);
   if (slot == kNoSlot) return;  // delivered twice, or of a machine that was given up
   bill(batches_[slot], event.held);
+  if (policies_.learns) learn(batches_[slot], event.results.size(), event.measured);
   const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
   const InvokerId invoker = batches_[slot].invoker;
   free_batch(slot, true);

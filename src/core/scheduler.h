@@ -18,6 +18,7 @@
 #include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/policy.h"
+#include "profile/learner.h"
 
 namespace sluice::core {
 
@@ -92,6 +93,9 @@ class Scheduler {
   void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
   void believe(ApplicationId id, std::shared_ptr<const Application> application);
   void visit_applications(Archive& archive);
+  // What is learned (learn.cpp).
+  void learn(const Batch& batch, std::size_t members, Duration measured);
+  void visit_learned(Archive& archive);
   [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
 
   // Runs through workflows (runs.cpp). What follows from one step is put on `steps_` and done by settle(), so that long
@@ -188,6 +192,11 @@ class Scheduler {
   std::vector<Control> controls_;                  // likewise
   std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
   std::vector<std::uint32_t> load_failures_;       // in a row; likewise
+  struct Learned {
+    std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
+    profile::Learner learner, published;              // published: what planners believe
+  };
+  std::vector<Learned> learned_;  // likewise
   std::vector<policy::Queue> queues_;
   std::vector<std::uint32_t> busy_queues_;  // ascending
   Books books_;

@@ -74,7 +74,8 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
     SluiceParts parts = make_sluice(parameters);
     return Policies{.admission = std::move(parts.admission),
                     .dispatch = std::move(parts.dispatch),
-                    .prewarm = make_prewarm(name, parameters)};
+                    .prewarm = make_prewarm(name, parameters),
+                    .learns = parameter_or(parameters, "learn", 0) != 0};
   }
   return Policies{.admission = make_admission(name),
                   .dispatch = make_dispatch(name, parameters, prepared),

@@ -132,6 +132,7 @@ struct Policies {
   std::unique_ptr<Dispatch> dispatch;
   std::unique_ptr<Prewarm> prewarm;
   std::unique_ptr<Transform> transform;  // null: none
+  bool learns = false;                   // profiles are corrected by what was measured
 };
 
 }  // namespace sluice::policy

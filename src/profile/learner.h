@@ -36,6 +36,7 @@ class Learner {
     Configuration configuration;
     std::uint64_t last_run = 0;  // execution of the device, counted from 1
     std::vector<double> ratios;  // measured over planned
+    void visit(auto& archive) { archive(configuration, last_run, ratios); }
   };
   struct DeviceState {
     DeviceKind device;
@@ -43,6 +44,7 @@ class Learner {
     std::vector<double> ratios;
     std::vector<double> deviations;  // of a ratio from what was expected, relative
     std::vector<ConfigurationState> configurations;
+    void visit(auto& archive) { archive(device, executions, ratios, deviations, configurations); }
   };
   using State = std::vector<DeviceState>;
 

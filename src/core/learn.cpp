@@ -1,0 +1,55 @@
+// What executions teach about profiles. A function's own profile stays as it was given; what planners believe is that
+// profile corrected, and changes only when it is off by more than the learner's tolerance.
+#include "base/check.h"
+#include "core/scheduler.h"
+
+namespace sluice::core {
+namespace {
+
+// The profile as a table of what is believed of every configuration now.
+Profile corrected(const profile::FunctionProfile& given, const profile::Learner& learner) {
+  ProfileTable out;
+  for (const Configuration& configuration : given.configurations()) {
+    const profile::Latency latency = learner.corrected(configuration, given.latency(configuration));
+    out.rows.push_back({.configuration = configuration, .mean_ms = latency.mean_ms, .sd_ms = latency.sd_ms});
+  }
+  return out;
+}
+
+}  // namespace
+
+void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured) {
+  const policy::SharedFunctionId id = queues_[batch.queue.index()].shared;
+  Learned& learned = learned_[id.index()];
+  if (!learned.profile.has_value()) return;
+  Configuration ran = batch.configuration;
+  ran.batch = static_cast<std::uint16_t>(members);
+  const profile::Latency planned = learned.profile->latency(ran);
+  if (planned.mean_ms <= 0) return;
+  learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
+  if (!learned.learner.changed_since(learned.published, ran, planned)) return;
+  learned.published = learned.learner;
+  const Profile now = corrected(*learned.profile, learned.learner);
+  for (std::size_t a = 0; a < controls_.size(); ++a) {
+    auto changed = std::make_shared<Application>(*models_[a].application);
+    bool has = false;
+    for (std::size_t f = 0; f < controls_[a].shared.size(); ++f) {
+      if (controls_[a].shared[f] != id) continue;
+      changed->functions[f].profile = now;
+      has = true;
+    }
+    if (has) believe(models_[a].id, std::move(changed));
+  }
+}
+
+void Scheduler::visit_learned(Archive& archive) {
+  for (Learned& learned : learned_) {
+    for (profile::Learner* learner : {&learned.learner, &learned.published}) {
+      profile::Learner::State state = learner->state();
+      archive(state);
+      if (archive.is_loading()) *learner = profile::Learner(state);
+    }
+  }
+}
+
+}  // namespace sluice::core
