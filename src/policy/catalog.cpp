@@ -75,7 +75,7 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
     return Policies{.admission = std::move(parts.admission),
                     .dispatch = std::move(parts.dispatch),
                     .prewarm = make_prewarm(name, parameters),
-                    .learns = parameter_or(parameters, "learn", 0) != 0};
+                    .learns = parameter_or(parameters, "learn", 1) != 0};
   }
   return Policies{.admission = make_admission(name),
                   .dispatch = make_dispatch(name, parameters, prepared),

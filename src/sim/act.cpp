@@ -63,7 +63,7 @@ Duration World::execution(const StartBatch& command) const {
   const double sigma =
       experiment_.noise ? experiment_.noise->sigma : (alone.mean_ms > 0 ? alone.sd_ms / alone.mean_ms : 0);
   const LuckKey key{options_.seed, oldest.request.value(), oldest.stage.value()};
-  return Duration::ms(ms * luck_of(key, sigma, experiment_.noise) * deployment.truth[command.function.index()]);
+  return Duration::ms(ms * luck_of(key, sigma, experiment_.noise));
 }
 
 // Counted, not clocked: ESG 5 ns an expansion, Orion 0.5 µs a state, every decision at least 10 µs (`native`); `paper`

@@ -19,7 +19,7 @@ struct Faults {
   double cancel = 0;                 // a request is cancelled shortly after it came
   double object_lost_per_event = 0;  // what a request left on a machine is gone
   double profile_changes = 0;        // somebody sends another profile, per event
-  double profile_wrong = 0;     // functions take longer or shorter than their profiles say, by up to this factor - 1
+  double profile_wrong = 0;          // the scheduler is told profiles that are off by up to this, without their spread
   double reload_per_event = 0;  // the scheduler is saved and loaded into a fresh one
   double slow = 0;              // a batch takes ten times as long
   Duration detection = Duration::ms(50), repair = Duration::ms(400);

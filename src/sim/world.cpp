@@ -91,11 +91,6 @@ Status World::deploy() {
     d.objective = objective_of(experiment_, *application, *model);
     for (const plan::ModelStage& stage : model->stages) d.stages.push_back(stage.name);
     number_workflows(application->workflow, d.workflows);
-    for (std::size_t f = 0; f < application->functions.size(); ++f) {
-      Rng draw = Rng::keyed(options_.seed, 9000 + i, f);
-      const double factor = 1 + options_.faults.profile_wrong * draw.uniform();
-      d.truth.push_back(options_.faults.profile_wrong > 0 && draw.chance(0.5) ? 1 / factor : factor);
-    }
     d.profiles = std::move(profiles).value();
     result_.applications.push_back({.application = application->name});
     deployments_.push_back(std::move(d));
@@ -159,6 +154,28 @@ void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> inst
        now);
 }
 
+// What the scheduler is told of an application: its profiles may be wrong, then every time of a function is off by the same
+// factor and nothing is said of its spread.
+std::shared_ptr<const Application> World::believed(const Deployment& d) const {
+  if (options_.faults.profile_wrong <= 0) return d.application;
+  auto out = std::make_shared<Application>(*d.application);
+  for (std::size_t f = 0; f < out->functions.size(); ++f) {
+    Rng draw = Rng::keyed(options_.seed, 9000, d.functions[f]);
+    double factor = 1 + options_.faults.profile_wrong * draw.uniform();
+    if (draw.chance(0.5)) factor = 1 / factor;
+    if (auto* model = std::get_if<ProfileModel>(&out->functions[f].profile)) {
+      model->exec = model->exec * factor;
+      model->noise = 0;
+    } else if (auto* table = std::get_if<ProfileTable>(&out->functions[f].profile)) {
+      for (ProfileRow& row : table->rows) {
+        row.mean_ms *= factor;
+        row.sd_ms = 0;
+      }
+    }
+  }
+  return out;
+}
+
 // Everything has drained: nothing is left that was accepted and not answered.
 void World::drained() {
   if (!asked_.empty()) return violate(str(asked_.size(), " requests were never answered"));
@@ -173,7 +190,7 @@ RunResult World::run() {
                                .limits = options_.limits,
                                .transfer = experiment_.transfer});
   }
-  for (const Deployment& d : deployments_) tell(ApplicationDeployed{d.id, d.application}, kStart);
+  for (const Deployment& d : deployments_) tell(ApplicationDeployed{d.id, believed(d)}, kStart);
   std::vector<std::vector<InstanceStatus>> containers(machines_.size());
   if (experiment_.instances == Instances::counted)
     containers = containers_at_start(experiment_, machines_.capacities());

@@ -58,7 +58,6 @@ class World {
     std::shared_ptr<const Application> application;
     std::vector<profile::FunctionProfile> profiles;
     std::vector<std::uint32_t> functions;  // by FunctionId: its number among all different ones
-    std::vector<double> truth;             // by function: how long it really takes, over what its profile says
     Duration objective;
     std::vector<std::string> stages;         // of its plan
     std::vector<const Workflow*> workflows;  // its own, then the bodies of its foreach stages as the core numbers them
@@ -96,6 +95,7 @@ class World {
   World(const Experiment& experiment, WorldOptions options, workload::ArrivalStream stream);
   [[nodiscard]] Status deploy();
   void number_functions();
+  [[nodiscard]] std::shared_ptr<const Application> believed(const Deployment& d) const;
   [[nodiscard]] std::uint32_t function_of(const StartBatch& command) const {
     return deployments_[command.application.index()].functions[command.function.index()];
   }
