@@ -15,7 +15,8 @@ class Esg final : public Dispatch {
                  .group = static_cast<std::size_t>(parameter_or(parameters, "group", 3)),
                  .memo = parameter_or(parameters, "memo", 1) != 0}),
         fails_max_(static_cast<std::uint32_t>(parameter_or(parameters, "fails", 3))),
-        safety_(parameter_or(parameters, "safety", 1)) {}
+        safety_(parameter_or(parameters, "safety", 1)),
+        by_deadline_(parameter_or(parameters, "order", 0) != 0) {}
 
   void begin(const View& view) override {
     if (state_.fails.size() < view.queues.size()) {
@@ -26,8 +27,10 @@ class Esg final : public Dispatch {
     // Queues in round robin from where the last pass stopped, those on the recheck list after the others.
     const auto start = std::lower_bound(view.busy_queues.begin(), view.busy_queues.end(), state_.round_robin);
     const auto add = [&](bool recheck) {
+      const auto first = static_cast<std::ptrdiff_t>(pass_.size());
       for (auto it = start; it != view.busy_queues.end(); ++it) add_if(*it, recheck);
       for (auto it = view.busy_queues.begin(); it != start; ++it) add_if(*it, recheck);
+      if (by_deadline_) sort_by_deadline(view, first);
     };
     add(false);
     add(true);
@@ -77,6 +80,11 @@ class Esg final : public Dispatch {
     if ((state_.recheck[queue] != 0) == recheck) pass_.push_back(queue);
   }
 
+  void sort_by_deadline(const View& view, std::ptrdiff_t first) {
+    const auto due = [&](std::uint32_t q) { return std::pair(view.queues[q].waiting.front().deadline, q); };
+    std::sort(pass_.begin() + first, pass_.end(), [&](std::uint32_t a, std::uint32_t b) { return due(a) < due(b); });
+  }
+
   void propose(const View& view, const Queue& queue, Proposals& out) {
     out.clear();
     out.queue = queue.id;
@@ -110,6 +118,7 @@ class Esg final : public Dispatch {
   EsgSearch search_;  // derived: not part of the state
   std::uint32_t fails_max_;
   double safety_;
+  bool by_deadline_;
   State state_;
   // Of one instant only: not part of the state.
   EsgPlacement placement_;

@@ -9,8 +9,9 @@
 
 namespace sluice::policy {
 
-// Parameters: k (5), group (3), fails (3), safety (1: the budget is divided by it), memo (1: budgets are
-// rounded down to 1 ms and searches remembered; 0: neither).
+// Parameters: k (5), group (3), fails (3), safety (1: the budget is divided by it), order (0: round robin; 1: queues by
+// the deadline of their oldest invocation), memo (1: budgets are rounded down to 1 ms and searches remembered; 0:
+// neither).
 [[nodiscard]] std::unique_ptr<Dispatch> make_esg(const Parameters& parameters);
 
 }  // namespace sluice::policy
