@@ -91,6 +91,9 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   }
   ++result_.batches;
   result_.members += command.members.size();
+  result_.thinking.add(thinking(work));
+  result_.expansions += work.expansions;
+  result_.states += work.states;
   profile::BatchInputs inputs;
   for (const BatchMember& member : command.members) {
     if (!member.inputs_at.valid()) continue;  // came with the request

@@ -30,13 +30,15 @@ struct RunResult {
   LatencyHistogram latency;  // of finished ones
   double cost = 0;           // dollars
   std::uint64_t batches = 0, members = 0, decisions = 0, events = 0;
-  std::uint64_t cold_starts = 0;                 // instances raised after warm-up
+  LatencyHistogram thinking;                            // the scheduler's time charged for a batch, warm-up included
+  std::uint64_t expansions = 0, states = 0;             // of searches that led to batches
+  std::uint64_t cold_starts = 0;                        // instances raised after warm-up
   std::uint64_t planned = 0, configuration_misses = 0;  // batches, warm-up included
-  double idle_warm_gb_s = 0;                     // memory of instances that did nothing, after warm-up
-  double vcpu_seconds = 0, slice_seconds = 0;    // held
-  double seconds = 0;                            // of virtual time, from the first to the last measured answer
-  double vcpu_capacity = 0, slice_capacity = 0;  // of the cluster
-  std::uint64_t hash = 0;                        // of all commands
+  double idle_warm_gb_s = 0;                            // memory of instances that did nothing, after warm-up
+  double vcpu_seconds = 0, slice_seconds = 0;           // held
+  double seconds = 0;                                   // of virtual time, from the first to the last measured answer
+  double vcpu_capacity = 0, slice_capacity = 0;         // of the cluster
+  std::uint64_t hash = 0;                               // of all commands
   std::optional<Violation> violation;
 
   [[nodiscard]] double hit_rate() const {
