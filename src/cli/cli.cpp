@@ -112,6 +112,29 @@ void add_replay(CLI::App& app, int& status) {
   command->callback([options, &status] { status = replay_command(*options); });
 }
 
+void add_reproduce(CLI::App& app, int& status) {
+  auto options = std::make_shared<ReproduceOptions>();
+  CLI::App* command = app.add_subcommand("reproduce", "Play a paper's experiments: its numbers beside ours");
+  command->add_option("PAPER", options->paper, "esg")->required()->check(CLI::IsMember({"esg"}));
+  command->add_option("--setting", options->settings, "Settings, e.g. strict-light,relaxed-heavy (default: headline)")
+      ->delimiter(',');
+  command->add_flag("--full", options->full, "All nine settings, 20 streams of 20,000 requests, ESG tuned anew");
+  command->add_option("--sweep", options->sweeps, "Instead: capacity, arrivals, noise, transfer, price, …")
+      ->delimiter(',');
+  command->add_option("--streams", options->streams, "Streams of arrivals and luck (default 1, --full 20, sweeps 5)")
+      ->check(CLI::Range(1, 1'000));
+  command
+      ->add_option("--requests", options->requests, "Requests of a stream after warm-up (default 4000, --full 20000)")
+      ->check(CLI::Range(10, 100'000'000));
+  command->add_option("--profile", options->profile,
+                      "Other profiles: a folder of FUNCTION.csv, or a list of functions");
+  command->add_option("--csv", options->csv, "Write rows.csv and every request of every run to this folder");
+  command->add_option("--html", options->html, "Write a page to this file");
+  command->add_flag("--markdown", options->markdown, "Print tables in Markdown");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = reproduce_command(*options); });
+}
+
 void add_completion(CLI::App& app, int& status) {
   auto shell = std::make_shared<std::string>("bash");
   CLI::App* command = app.add_subcommand("completion", "Print a completion script: source <(sluice completion bash)");
@@ -134,6 +157,7 @@ int run(int argc, char** argv) {
   add_sim(app, status);
   add_soak(app, status);
   add_replay(app, status);
+  add_reproduce(app, status);
   add_completion(app, status);
   try {
     app.parse(argc, argv);

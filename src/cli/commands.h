@@ -57,6 +57,19 @@ struct ReplayOptions {
 // Feeds a recorded log to its scheduler again. 1 if a decision gives other commands or the log is damaged.
 int replay_command(const ReplayOptions& options);
 
+struct ReproduceOptions {
+  std::string paper;
+  std::vector<std::string> settings, sweeps;
+  bool full = false;
+  std::optional<std::uint64_t> streams, requests;
+  std::string profile;  // a file or folder; empty: the usual profiles
+  std::string csv;      // a folder for rows and logs; empty: none
+  std::string html;     // a file for the page; empty: none
+  bool json = false, markdown = false;
+};
+// Plays a paper's experiments; its numbers beside ours. 0 also if some of its claims do not hold.
+int reproduce_command(const ReproduceOptions& options);
+
 // Prints the completion script of a shell ("bash").
 int completion(const std::string& shell);
 

@@ -10,11 +10,17 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check plan sim soak replay completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "check plan sim soak replay reproduce completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
     COMPREPLY=($(compgen -W "--scheduler --seed --requests --repeat --csv --html --log --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
+    COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
+  elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then
+    COMPREPLY=($(compgen -W "capacity arrivals noise transfer price k group containers orion ablations bounds" -- "$current"))
+  elif [ "${COMP_WORDS[COMP_CWORD-1]}" = reproduce ]; then
+    COMPREPLY=($(compgen -W "esg" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --planner ]; then
     COMPREPLY=($(compgen -W "frontier esg-1q label brute-force" -- "$current"))
   elif [[ "$current" == -* ]]; then

@@ -9,7 +9,7 @@ namespace sluice::cli {
 
 Progress::Progress(std::string what, std::uint64_t total)
     : what_(std::move(what)),
-      total_(std::max<std::uint64_t>(1, total)),
+      total_(total),
       start_(std::chrono::steady_clock::now()),
       drawn_(start_),
       terminal_(isatty(2) != 0) {}
@@ -30,7 +30,7 @@ void Progress::add(std::uint64_t amount) {
 
 void Progress::draw() {
   constexpr int kWidth = 30;
-  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  const double share = std::min(1.0, static_cast<double>(done_) / std::max(1.0, static_cast<double>(total_)));
   const double seconds = std::chrono::duration<double>(drawn_ - start_).count();
   const int full = static_cast<int>(share * kWidth);
   const std::string eta = share > 0.01 ? fmt::format("ETA {:.0f} s", seconds / share - seconds) : "";

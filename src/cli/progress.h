@@ -10,15 +10,15 @@ namespace sluice::cli {
 
 class Progress {
  public:
-  Progress(std::string what, std::uint64_t total);
+  Progress(std::string what, std::uint64_t total);  // 0: expect() says it later
   ~Progress();
   void add(std::uint64_t amount);
+  void expect(std::uint64_t more) { total_ += more; }  // there is more to do
 
  private:
   void draw();
   std::string what_;
-  std::uint64_t total_;
-  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<std::uint64_t> total_, done_ = 0;
   std::chrono::steady_clock::time_point start_, drawn_;
   std::mutex mutex_;
   bool terminal_;

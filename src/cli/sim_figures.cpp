@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/hash.h"
 
 namespace sluice::cli {
@@ -51,18 +49,9 @@ Json run_json(const sim::RunResult& run) {
 
 template <class Number>
 Spread spread(const Runs& runs, const Number& number) {
-  Spread out;
-  const auto n = static_cast<double>(runs.size());
-  for (const sim::RunResult* run : runs) out.mean += number(*run) / n;
-  if (runs.size() < 2) return out;
-  double squares = 0;
-  for (const sim::RunResult* run : runs) squares += (number(*run) - out.mean) * (number(*run) - out.mean);
-  // Student's t at 97.5 % for few runs; beyond 30 the normal value.
-  constexpr double kT[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
-                           2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09};
-  const double t = runs.size() - 2 < std::size(kT) ? kT[runs.size() - 2] : 1.96;
-  out.half = t * std::sqrt(squares / (n - 1) / n);
-  return out;
+  std::vector<double> numbers;
+  for (const sim::RunResult* run : runs) numbers.push_back(number(*run));
+  return spread_of(numbers);
 }
 
 }  // namespace

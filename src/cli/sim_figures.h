@@ -4,16 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/spread.h"
 #include "sim/result.h"
 
 namespace sluice::cli {
 
 using Runs = std::vector<const sim::RunResult*>;  // of one scheduler, one a seed; never empty
 
-// The mean of a number over runs, and half of its 95 % interval; 0 with one run.
-struct Spread {
-  double mean = 0, half = 0;
-};
 struct Figure {
   std::string heading;  // of its column
   Spread value;         // in the unit of the heading

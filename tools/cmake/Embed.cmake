@@ -1,6 +1,6 @@
 # Turns a text file into a C++ source that defines it as a std::string_view, so that the program needs no files:
-#   cmake -DINPUT=page.html -DOUTPUT=page.cpp -DHEADER=cli/page.h -DNAME=kPage -P Embed.cmake
-# The header declares `extern const std::string_view NAME` in namespace sluice::cli. A line `{{include FILE}}` stands
+#   cmake -DINPUT=page.html -DOUTPUT=page.cpp -DHEADER=cli/page.h -DNAMESPACE=cli -DNAME=kPage -P Embed.cmake
+# The header declares `extern const std::string_view NAME` in namespace sluice::NAMESPACE. A line `{{include FILE}}` stands
 # for the text of that file, relative to the input; included files include nothing.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${INPUT} text)
@@ -16,6 +16,6 @@ string(FIND "${text}" ")EMBED\"" clash)
 if(NOT clash EQUAL -1)
   message(FATAL_ERROR "${INPUT} contains the end of a raw string")
 endif()
-file(WRITE ${OUTPUT} "#include \"${HEADER}\"\n\nnamespace sluice::cli {\n\nconst std::string_view ${NAME} = R\"EMBED(")
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"\n\nnamespace sluice::${NAMESPACE} {\n\nconst std::string_view ${NAME} = R\"EMBED(")
 file(APPEND ${OUTPUT} "${text}")
-file(APPEND ${OUTPUT} ")EMBED\";\n\n}  // namespace sluice::cli\n")
+file(APPEND ${OUTPUT} ")EMBED\";\n\n}  // namespace sluice::${NAMESPACE}\n")

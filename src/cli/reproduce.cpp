@@ -1,0 +1,157 @@
+// `sluice reproduce`: threads, clocks and files for what reproduce/ plays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/reproduce_log.h"
+#include "cli/reproduce_page.h"
+#include "cli/reproduce_text.h"
+#include "cli/terminal.h"
+#include "reproduce/esg.h"
+#include "spec/load.h"
+#include "spec/profile_csv.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void run_on_all_cores(std::size_t count, const std::function<void(std::size_t)>& task) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) task(i);
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, count); ++i) threads.emplace_back(work);
+  work();
+}
+
+double time_us(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+Result<reproduce::Profiles> profiles_in_folder(const std::string& folder) {
+  reproduce::Profiles out;
+  for (const std::string_view name : reproduce::function_names()) {
+    const std::string file = fmt::format("{}/{}.csv", folder, name);
+    if (!fs::exists(file)) continue;
+    const auto text = spec::read_from_disk(file);
+    if (!text) return text.error();
+    const spec::ProfileCsv csv = spec::read_profile_csv(*text);
+    if (!csv.ok()) {
+      const spec::CsvError& first = csv.errors.front();
+      return Error{ErrorCode::invalid, fmt::format("{}:{}:{}: {}", file, first.line, first.column, first.message)};
+    }
+    out.emplace(name, csv.table);
+  }
+  if (out.empty()) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("'{}' has no profile; one is called {}.csv", folder, reproduce::function_names().front())};
+  }
+  return out;
+}
+
+// A document of kind functions: those that have a profile.
+Result<reproduce::Profiles> profiles_in_file(const std::string& file) {
+  const spec::Loaded loaded = spec::load(file);
+  for (const spec::Diagnostic& d : loaded.diagnostics.sorted()) fmt::print(stderr, "{}\n", to_string(d));
+  if (!loaded.document) return Error{ErrorCode::invalid, fmt::format("{} cannot be read", file)};
+  const auto* list = std::get_if<spec::FunctionList>(&*loaded.document);
+  if (list == nullptr) return Error{ErrorCode::invalid, fmt::format("{} is no list of functions", file)};
+  reproduce::Profiles out;
+  for (const Function& function : list->functions) {
+    if (!std::holds_alternative<std::monostate>(function.profile)) out.emplace(function.name, function.profile);
+  }
+  return out;
+}
+
+Result<reproduce::EsgOptions> esg_options(const ReproduceOptions& options) {
+  reproduce::EsgOptions out{
+      .full = options.full, .streams = options.streams, .requests = options.requests, .sweeps = options.sweeps};
+  for (const std::string& name : options.settings) {
+    const auto setting = reproduce::setting_of(name);
+    if (!setting) {
+      return Error{ErrorCode::not_found,
+                   fmt::format("there is no setting '{}'; write strict, moderate or relaxed, a dash, and light, normal "
+                               "or heavy",
+                               name)};
+    }
+    out.settings.push_back(*setting);
+  }
+  if (options.profile.empty()) return out;
+  auto profiles =
+      fs::is_directory(options.profile) ? profiles_in_folder(options.profile) : profiles_in_file(options.profile);
+  if (!profiles) return profiles.error();
+  out.profiles = std::move(profiles).value();
+  return out;
+}
+
+Status write(const std::string& file, const std::string& text) {
+  errno = 0;
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", file, std::strerror(errno))};
+  return Done{};
+}
+
+// What can be wrong with places to write to is said before hours of work.
+Status check_places(const ReproduceOptions& options) {
+  if (!options.html.empty() && !std::ofstream(options.html, std::ios::app))
+    return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", options.html, std::strerror(errno))};
+  if (options.csv.empty()) return Done{};
+  std::error_code problem;
+  fs::create_directories(options.csv, problem);
+  if (problem)
+    return Error{ErrorCode::io, fmt::format("cannot make the folder '{}': {}", options.csv, problem.message())};
+  return Done{};
+}
+
+Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const reproduce::EsgOptions& esg) {
+  ReproduceLog log(options.csv);
+  Progress progress("reproducing esg", 0);
+  reproduce::Means means{.run = run_on_all_cores,
+                         .expect = [&](std::uint64_t work) { progress.expect(work); },
+                         .done = [&](std::uint64_t work) { progress.add(work); },
+                         .time_us = time_us};
+  if (!options.csv.empty()) means.log = [&](const reproduce::Trial& trial) { return log.open(trial); };
+  auto rows = reproduce::reproduce_esg(esg, std::move(means));
+  if (const Status logged = log.status(); !logged) return logged.error();
+  return rows;
+}
+
+}  // namespace
+
+int reproduce_command(const ReproduceOptions& options) {
+  if (const Status places = check_places(options); !places) return failed(places.error().message);
+  const auto esg = esg_options(options);
+  if (!esg) return failed(esg.error().message);
+  const auto rows = play(options, *esg);
+  if (!rows) return failed(rows.error().message);
+  if (!options.csv.empty()) {
+    if (const Status written = write(options.csv + "/rows.csv", reproduce::to_csv(*rows)); !written)
+      return failed(written.error().message);
+  }
+  if (!options.html.empty()) {
+    if (const Status written = write(options.html, reproduce_html(*rows)); !written)
+      return failed(written.error().message);
+  }
+  fmt::print("{}\n", options.json ? reproduce::to_json("esg", *rows)
+                                  : text_of(*rows, options.markdown ? TextStyle::markdown : TextStyle::terminal));
+  return 0;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,199 @@
+#include "cli/reproduce_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cli/terminal.h"
+
+namespace sluice::cli {
+namespace {
+
+using reproduce::Row;
+using Rows = std::span<const Row>;
+
+// Our figures by experiment, setting, scheduler and metric, and who is there in which order.
+struct Figures {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, double> ours;
+  [[nodiscard]] std::optional<double> at(const std::string& experiment, const std::string& setting,
+                                         const std::string& scheduler, const std::string& metric) const {
+    const auto it = ours.find({experiment, setting, scheduler, metric});
+    return it == ours.end() ? std::nullopt : std::optional(it->second);
+  }
+};
+
+using Cells = std::vector<std::vector<std::string>>;
+
+std::string markdown(const Cells& cells) {
+  std::string out;
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    out += "|";
+    for (const std::string& cell : cells[r]) out += fmt::format(" {} |", cell);
+    out += "\n";
+    if (r > 0) continue;
+    out += "|";
+    for (std::size_t c = 0; c < cells[r].size(); ++c) out += "---|";
+    out += "\n";
+  }
+  return out;
+}
+
+std::string plain(const Cells& cells) {
+  Table table(cells.front());
+  for (std::size_t r = 1; r < cells.size(); ++r) table.add(cells[r]);
+  return table.text("  ");
+}
+
+void add_once(std::vector<std::string>& list, const std::string& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+// How one experiment is shown: a cell for every setting and scheduler; empty cells are left blank.
+struct Shown {
+  std::string experiment, title;
+  std::function<std::string(const std::string& setting, const std::string& scheduler)> cell;
+};
+
+std::string table_of(Rows rows, const Shown& shown, TextStyle style) {
+  std::vector<std::string> settings, schedulers;
+  for (const Row& row : rows) {
+    if (row.experiment != shown.experiment || shown.cell(row.setting, row.scheduler).empty()) continue;
+    add_once(settings, row.setting);
+    add_once(schedulers, row.scheduler);
+  }
+  if (settings.empty()) return "";
+  const bool down = settings.size() > schedulers.size();  // the longer list goes down the page
+  const std::vector<std::string>& lines = down ? settings : schedulers;
+  const std::vector<std::string>& columns = down ? schedulers : settings;
+  Cells cells{{down ? "setting" : "scheduler"}};
+  cells[0].insert(cells[0].end(), columns.begin(), columns.end());
+  for (const std::string& line : lines) {
+    std::vector<std::string> row{line};
+    for (const std::string& column : columns) row.push_back(down ? shown.cell(line, column) : shown.cell(column, line));
+    cells.push_back(std::move(row));
+  }
+  const std::string head = fmt::format("{}: {}", shown.experiment, shown.title);
+  return style == TextStyle::markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
+                                      : fmt::format("{}\n{}\n", bold(head), plain(cells));
+}
+
+std::vector<Shown> shown_experiments(const Figures& f) {
+  const auto hits_at_cost = [&f](const std::string& experiment) -> Shown {
+    return {experiment, "hits % @ µ$ per met request", [&f, experiment](const auto& setting, const auto& scheduler) {
+              const auto hits = f.at(experiment, setting, scheduler, "slo_hit_rate");
+              const auto cost = f.at(experiment, setting, scheduler, "cost_per_met_request");
+              if (!hits) return std::string();
+              return cost ? fmt::format("{:.2f} @ {:.0f}", 100 * *hits, 1e6 * *cost)
+                          : fmt::format("{:.2f} @ –", 100 * *hits);
+            }};
+  };
+  const auto number = [&f](const std::string& experiment, const std::string& metric, const std::string& title,
+                           double scale, int digits) -> Shown {
+    return {experiment, title, [=, &f](const auto& setting, const auto& scheduler) {
+              const auto value = f.at(experiment, setting, scheduler, metric);
+              return value ? fmt::format("{:.{}f}", scale * *value, digits) : std::string();
+            }};
+  };
+  std::vector<Shown> out{
+      hits_at_cost("hits-and-cost"),
+      number("hits-and-cost", "slo_hit_rate_worst_application", "hits % of the worst application", 100, 2),
+      number("hits-and-cost", "p95_ms", "p95 ms", 1, 0),
+      number("hits-and-cost", "configuration_miss_rate", "configuration misses %", 100, 2),
+      number("hits-and-cost", "search_us", "µs charged for a decision", 1, 1),
+      number("hits-and-cost", "idle_warm_gb_s", "idle warm GB·s", 1, 0)};
+  for (const char* sweep : {"arrivals", "noise", "transfer", "price", "k", "group", "containers", "ablations"})
+    out.push_back(hits_at_cost(sweep));
+  out.push_back(number("containers", "cold_starts", "cold starts", 1, 0));
+  out.push_back(number("containers", "idle_warm_gb_s", "idle warm GB·s", 1, 0));
+  for (const char* experiment : {"orion-search", "orion"}) {
+    out.push_back(number(experiment, "slo_hit_rate", "hits %", 100, 2));
+    out.push_back(number(experiment, "search_us", "µs charged for a decision", 1, 1));
+  }
+  out.push_back(number("overhead", "full_queue_search_us", "µs of a search with a full queue, timed here", 1, 0));
+  out.push_back(number("load-axis", "slo_hit_rate", "hits % by load, in multiples of heavy", 100, 2));
+  out.push_back(number("capacity", "capacity_at_99", "largest load with 99 % hits, in multiples of heavy", 1, 2));
+  out.push_back(number("bounds", "most_hits", "hits % no scheduler can exceed", 100, 2));
+  out.push_back(number("bounds", "cost_with_misses", "µ$ per request, a miss priced", 1e6, 1));
+  out.push_back(number("bounds", "cost_with_misses_over_together", "the same over the noise-aware figure", 1, 3));
+  out.push_back(number("bounds", "cost_over_least", "dollars over the least for the same met requests", 1, 3));
+  return out;
+}
+
+// Paired with sluice, stream by stream: hits in points, dollars per met request in per cent of sluice's.
+Shown paired(const Figures& f) {
+  return {"hits-and-cost", "less sluice's, stream by stream: hits in points; dollars per met request in %",
+          [&f](const auto& setting, const auto& scheduler) {
+            const auto at = [&](const char* metric) { return f.at("hits-and-cost", setting, scheduler, metric); };
+            const auto hits = at("slo_hit_rate_less_sluice"), sure = at("slo_hit_rate_less_sluice_ci95");
+            if (!hits || !sure) return std::string();
+            std::string out = fmt::format("{:+.2f} ± {:.2f}", 100 * *hits, 100 * *sure);
+            const auto cost = at("cost_per_met_request_less_sluice"),
+                       cost_sure = at("cost_per_met_request_less_sluice_ci95");
+            const auto whole = f.at("hits-and-cost", setting, "sluice", "cost_per_met_request");
+            if (cost && cost_sure && whole)
+              out += fmt::format("; {:+.1f} ± {:.1f}", 100 * *cost / *whole, 100 * *cost_sure / *whole);
+            return out;
+          }};
+}
+
+// Latency over objective: applications beside each other.
+std::string latencies(Rows rows, const Figures& f, TextStyle style) {
+  std::vector<std::string> applications, schedulers;
+  for (const Row& row : rows) {
+    if (row.experiment != "latency" || row.holds || row.metric.rfind("p50_of_slo.", 0) != 0) continue;
+    add_once(applications, row.metric.substr(11));
+    add_once(schedulers, row.scheduler);
+  }
+  if (applications.empty()) return "";
+  Cells cells{{"scheduler"}};
+  cells[0].insert(cells[0].end(), applications.begin(), applications.end());
+  for (const std::string& scheduler : schedulers) {
+    std::vector<std::string> line{scheduler};
+    for (const std::string& a : applications) {
+      const auto p50 = f.at("latency", "relaxed-heavy", scheduler, "p50_of_slo." + a);
+      const auto p95 = f.at("latency", "relaxed-heavy", scheduler, "p95_of_slo." + a);
+      line.push_back(fmt::format("{:.2f} / {:.2f}", p50.value_or(NAN), p95.value_or(NAN)));
+    }
+    cells.push_back(std::move(line));
+  }
+  const std::string head = "latency: p50 / p95 over the SLO, relaxed-heavy";
+  return style == TextStyle::markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
+                                      : fmt::format("{}\n{}\n", bold(head), plain(cells));
+}
+
+std::string claims(Rows rows, TextStyle style) {
+  Cells cells{{"", "setting", "scheduler", "ours", "paper", "mark", "claim"}};
+  for (const Row& row : rows) {
+    if (!row.holds) continue;
+    const auto number = [](const std::optional<double>& n) { return n ? fmt::format("{:.4g}", *n) : std::string("–"); };
+    cells.push_back({*row.holds ? "holds" : "does not", row.setting, row.scheduler, number(row.ours), number(row.paper),
+                     std::string(name_of(row.mark)), fmt::format("{} ({})", row.claim, row.metric)});
+  }
+  if (cells.size() == 1) return "";
+  return style == TextStyle::markdown ? fmt::format("### Claims\n\n{}", markdown(cells))
+                                      : fmt::format("{}\n{}", bold("Claims"), plain(cells));
+}
+
+}  // namespace
+
+std::string text_of(Rows rows, TextStyle style) {
+  Figures figures;
+  for (const Row& row : rows) {
+    if (row.ours) figures.ours.emplace(std::tuple{row.experiment, row.setting, row.scheduler, row.metric}, *row.ours);
+  }
+  std::string out;
+  std::vector<Shown> all = shown_experiments(figures);
+  all.insert(all.begin() + 1, paired(figures));
+  for (const Shown& shown : all) out += table_of(rows, shown, style);
+  out += latencies(rows, figures, style);
+  out += claims(rows, style);
+  while (!out.empty() && out.back() == '\n') out.pop_back();
+  return out;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,203 @@
+#include "reproduce/esg_sweeps.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "reproduce/esg_bounds.h"
+#include "reproduce/esg_capacity.h"
+
+namespace sluice::reproduce {
+namespace {
+
+constexpr std::array<std::string_view, 11> kSweeps{"capacity", "arrivals",   "noise", "transfer",  "price", "k",
+                                                   "group",    "containers", "orion", "ablations", "bounds"};
+
+using Points = std::vector<Point>;
+
+Point point(std::string setting, Experiment set_up) {
+  return {.setting = std::move(setting),
+          .set_up = std::move(set_up),
+          .contenders = contenders({}),
+          .tunings = short_tuning_grid()};
+}
+
+double rate_of(Load load) {
+  const UniformGap gap = gap_of(load);
+  return 2 / (gap.low + gap.high).to_s();
+}
+
+// The same mean rate, more and more irregular.
+void arrivals(Setting setting, const Experiment& base, Points& out) {
+  const double rate = rate_of(setting.load);
+  const std::string name = name_of(setting);
+  Experiment e = base;
+  out.push_back(point(name + "/arrivals=uniform-gap", e));
+  e.workload.arrivals = Poisson{rate};
+  out.push_back(point(name + "/arrivals=poisson", e));
+  const Duration phase = Duration::s(5);
+  e.workload.arrivals = OnOff{.on_rate = 1.4 * rate, .off_rate = 0.6 * rate, .on = phase, .off = phase};
+  out.push_back(point(name + "/arrivals=bursty", e));
+}
+
+// Both what is drawn and what profiles say; the last point leaves the profiles at 5 %.
+void noise(Setting setting, const Experiment& base, Points& out) {
+  const auto believe = [](Experiment& e, double sigma) {
+    for (Application& application : e.applications) {
+      for (Function& function : application.functions) {
+        if (auto* model = std::get_if<ProfileModel>(&function.profile)) model->noise = sigma;
+      }
+    }
+  };
+  for (const double sigma : {0.0, 0.02, 0.05, 0.1, 0.2}) {
+    Experiment e = base;
+    e.noise = Noise{.sigma = sigma};
+    believe(e, sigma);
+    out.push_back(point(str(name_of(setting), "/sigma=", sigma), e));
+  }
+  Experiment e = base;
+  e.noise = Noise{.sigma = 0.1};
+  out.push_back(point(str(name_of(setting), "/sigma=0.1,believed=0.05"), e));
+}
+
+void transfer(Setting setting, const Experiment& base, Points& out) {
+  for (const double times : {0.0, 0.25, 1.0, 4.0}) {
+    Experiment e = base;
+    e.transfer.remote_delay = e.transfer.remote_delay * times;
+    e.transfer.remote_bytes_per_s = times > 0 ? e.transfer.remote_bytes_per_s / times : 1e18;
+    out.push_back(point(str(name_of(setting), "/remote=", times), e));
+  }
+}
+
+void price(Setting setting, const Experiment& base, Points& out) {
+  for (const double ratio : {20.0, 5.0, 2.0}) {
+    Experiment e = base;
+    e.prices = Prices{.vcpu_hour = 0.67 / ratio, .vgpu_hour = 0.67};
+    out.push_back(point(str(name_of(setting), "/price-ratio=", ratio), e));
+  }
+}
+
+void esg_parameter(Setting setting, const Experiment& base, const char* name, std::initializer_list<int> values,
+                   Points& out) {
+  for (const int value : values) {
+    Contender esg = contender("esg");
+    esg.parameters[name] = value;
+    out.push_back({.setting = str(name_of(setting), "/", name, "=", value), .set_up = base, .contenders = {esg}});
+  }
+}
+
+void containers(Setting setting, const Experiment& base, Points& out) {
+  Experiment e = base;
+  out.push_back(point(name_of(setting) + "/instances=warm", e));
+  e.instances = Instances::counted;
+  out.push_back(point(name_of(setting) + "/instances=counted", e));
+}
+
+// Keeps the configurations that `keep` says yes to.
+template <class Keep>
+void narrow(Experiment& e, const Keep& keep) {
+  for (Application& application : e.applications) {
+    for (Function& function : application.functions) {
+      if (auto* model = std::get_if<ProfileModel>(&function.profile)) {
+        std::erase_if(model->batch, [&](std::uint16_t b) { return !keep(Configuration{.batch = b, .slices = 7}); });
+        std::erase_if(model->slices, [&](std::uint16_t s) { return !keep(Configuration{.batch = 1, .slices = s}); });
+      } else if (auto* table = std::get_if<ProfileTable>(&function.profile)) {
+        std::erase_if(table->rows, [&](const ProfileRow& row) { return !keep(row.configuration); });
+      }
+    }
+  }
+}
+
+void ablations(Setting setting, const Experiment& base, Points& out) {
+  out.push_back(point(name_of(setting) + "/ablation=none", base));
+  Experiment single = base;
+  narrow(single, [](const Configuration& c) { return c.batch == 1; });
+  out.push_back(point(name_of(setting) + "/ablation=no-batching", single));
+  Experiment whole = base;
+  narrow(whole, [](const Configuration& c) { return c.slices == 7; });
+  out.push_back(point(name_of(setting) + "/ablation=no-gpu-sharing", whole));
+}
+
+Points points_of(std::string_view sweep, const std::vector<Setting>& settings, const Experiment& evaluation) {
+  Points out;
+  if (sweep == "orion") return orion_points(evaluation);
+  for (const Setting setting : settings) {
+    const Experiment base = with_setting(evaluation, setting);
+    if (sweep == "arrivals") arrivals(setting, base, out);
+    if (sweep == "noise") noise(setting, base, out);
+    if (sweep == "transfer") transfer(setting, base, out);
+    if (sweep == "price") price(setting, base, out);
+    if (sweep == "k") esg_parameter(setting, base, "k", {1, 2, 5, 10, 20}, out);
+    if (sweep == "group") esg_parameter(setting, base, "group", {1, 2, 3, 4, 5}, out);
+    if (sweep == "containers") containers(setting, base, out);
+    if (sweep == "ablations") ablations(setting, base, out);
+  }
+  return out;
+}
+
+// The headline settings and the one where load binds.
+std::vector<Setting> settings_of(const EsgOptions& options) {
+  if (!options.settings.empty()) return options.settings;
+  std::vector<Setting> out(headline_settings().begin(), headline_settings().end());
+  out.push_back({Slo::strict, Load::heavy});
+  return out;
+}
+
+Result<std::vector<Row>> play_sweep(const std::string& sweep, const EsgOptions& options, const Experiment& evaluation,
+                                    const Length& length, Player& player) {
+  const std::vector<Setting> settings = settings_of(options);
+  if (sweep == "capacity") return play_capacity(options, evaluation, length, player);
+  if (sweep == "bounds") return play_bounds(settings, evaluation, length, player);
+  const Points points = points_of(sweep, settings, evaluation);
+  if (player.means().expect) player.means().expect(work_of(points, length));
+  const auto played = play_points(player, sweep, points, length.streams);
+  if (!played) return played.error();
+  std::vector<Row> out;
+  for (const PlayedPoint& p : *played) {
+    const std::vector<Row> rows = rows_of(sweep, p);
+    out.insert(out.end(), rows.begin(), rows.end());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const std::string_view> sweep_names() {
+  return kSweeps;
+}
+
+std::vector<Point> orion_points(const Experiment& evaluation) {
+  Points out;
+  const Setting setting{Slo::strict, Load::light};
+  for (const SchedulerTime time : {SchedulerTime::native, SchedulerTime::paper}) {
+    for (const int states : {50, 500, 5'000, 50'000}) {
+      Contender orion = contender("orion");
+      orion.parameters["states"] = states;
+      Experiment e = with_setting(evaluation, setting);
+      e.scheduler_time = time;
+      out.push_back({.setting = str(name_of(setting), "/states=", states,
+                                    time == SchedulerTime::paper ? ",time=paper" : ",time=native"),
+                     .set_up = std::move(e),
+                     .contenders = {std::move(orion)}});
+    }
+  }
+  return out;
+}
+
+Result<std::vector<Row>> play_sweeps(const EsgOptions& options, const Experiment& evaluation, Player& player) {
+  const Length length{.requests = evaluation.workload.requests, .streams = options.streams.value_or(5)};
+  std::vector<Row> out;
+  for (const std::string& sweep : options.sweeps) {
+    if (std::find(kSweeps.begin(), kSweeps.end(), sweep) == kSweeps.end()) {
+      const auto near = nearest(sweep, kSweeps);
+      return Error{ErrorCode::not_found,
+                   str("there is no sweep '", sweep, "'.", near ? str(" Did you mean '", *near, "'?") : "")};
+    }
+    const auto rows = play_sweep(sweep, options, evaluation, length, player);
+    if (!rows) return rows.error();
+    out.insert(out.end(), rows->begin(), rows->end());
+  }
+  return out;
+}
+
+}  // namespace sluice::reproduce
