@@ -1,11 +1,13 @@
-// `profile:` of a function in our YAML: a CSV file, rows in the document, or a model.
+// `profile:` of a function in our YAML: a CSV file, rows in the document, a model, or measured MIG instances.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
 #include "base/text.h"
 #include "domain/limits.h"
 #include "domain/profile_rules.h"
+#include "spec/mig_profile.h"
 #include "spec/profile_csv.h"
 #include "spec/yaml_documents.h"
 
@@ -13,6 +15,7 @@ namespace sluice::spec {
 namespace {
 
 constexpr Range kAnyNumber{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
+constexpr Range kNoise{0, 10};
 
 // A row as a list, in this order; the last three may be left out or be ~.
 constexpr std::array<std::string_view, 8> kColumns = {"batch", "vcpu",   "vgpu", "mean_ms",
@@ -112,16 +115,24 @@ ProfileModel read_model(const Cursor& cursor, Fields& profile) {
   return out;
 }
 
-ProfileTable read_csv(const Cursor& cursor, Includes& includes) {
+// The table in the file that `cursor` names, as `read` understands its text.
+ProfileTable read_file(const Cursor& cursor, Includes& includes,
+                       const std::function<ProfileCsv(std::string_view)>& read) {
   const auto name = cursor.text();
   if (!name) return {};
   const std::string path = beside(cursor.file(), *name);
   const auto text = includes.text(path, cursor.file(), cursor.mark(), cursor.path());
   if (!text) return {};
-  ProfileCsv csv = read_profile_csv(*text);
+  ProfileCsv csv = read(*text);
   for (CsvError& error : csv.errors)
     includes.diagnostics().error(path, {error.line, error.column}, "", std::move(error.message));
   return std::move(csv.table);
+}
+
+ProfileTable read_mig(const Cursor& file, Fields& profile, Includes& includes) {
+  const auto noise = profile.optional("noise");
+  const double share = noise ? noise->number(kNoise).value_or(0) : 0;
+  return read_file(file, includes, [&](std::string_view text) { return read_mig_profile(text, share); });
 }
 
 }  // namespace
@@ -140,20 +151,24 @@ std::vector<std::uint16_t> read_counts(const Cursor& list, std::int64_t low, std
 }
 
 Profile read_profile(const Cursor& profile, Includes& includes) {
-  if (profile.node().kind == Node::Kind::scalar) return read_csv(profile, includes);
+  if (profile.node().kind == Node::Kind::scalar) return read_file(profile, includes, read_profile_csv);
   Fields fields(profile);
   if (!fields.valid()) return {};
   const auto table = fields.optional("table");
   const auto model = fields.optional("model");
+  const auto mig = fields.optional("mig");
   Profile out;
-  if (table && model)
-    profile.error("has both `table` and `model`; keep one");
+  if (table.has_value() + model.has_value() + mig.has_value() > 1)
+    profile.error("has more than one of `table`, `model` and `mig`; keep one");
   else if (table)
     out = read_table(*table);
   else if (model)
     out = read_model(*model, fields);
+  else if (mig)
+    out = read_mig(*mig, fields, includes);
   else
-    profile.error("needs `table: [[batch, vcpu, vgpu, mean_ms, sd_ms], …]`, `model: {…}` or the name of a CSV file");
+    profile.error(
+        "needs `table: [[batch, vcpu, vgpu, mean_ms, sd_ms], …]`, `model: {…}`, `mig: FILE` or the name of a CSV file");
   fields.finish();
   return out;
 }
