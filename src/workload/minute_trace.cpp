@@ -34,15 +34,20 @@ Result<std::vector<std::uint32_t>> callees(const AzureFunctions& counts,
       if (!found) return found.error();
       out.push_back(*found);
     } else {
-      Hash hash;
-      hash.add(row.function);
-      out.push_back(static_cast<std::uint32_t>(hash.value() % applications.size()));
+      out.push_back(application_by_hash(row.function, applications.size()));
     }
   }
   return out;
 }
 
 }  // namespace
+
+std::uint32_t application_by_hash(std::string_view function, std::size_t applications) {
+  CHECK(applications > 0);
+  Hash hash;
+  hash.add(function);
+  return static_cast<std::uint32_t>(hash.value() % applications);
+}
 
 Result<MinuteTrace> MinuteTrace::make(const AzureFunctions& counts, const Trace& trace,
                                       std::span<const std::string> applications) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,11 +16,15 @@
 
 namespace sluice::workload {
 
+// The application that a function of a trace calls if nothing maps it: the hash of its name (base/hash.h) mod their
+// number. REQUIRES: applications > 0.
+[[nodiscard]] std::uint32_t application_by_hash(std::string_view function, std::size_t applications);
+
 class MinuteTrace {
  public:
-  // `trace` says how it is scaled and mapped; a function without a mapping calls application FNV(name) mod their
-  // number. Scaled counts are rounded up or down at random for each minute and application, so that sums keep their
-  // mean. REQUIRES: counts.ok(), applications is not empty.
+  // `trace` says how it is scaled and mapped; a function without a mapping calls application_by_hash. Scaled counts are
+  // rounded up or down at random for each minute and application, so that sums keep their mean. REQUIRES: counts.ok(),
+  // applications is not empty.
   [[nodiscard]] static Result<MinuteTrace> make(const AzureFunctions& counts, const Trace& trace,
                                                 std::span<const std::string> applications);
   [[nodiscard]] std::optional<Instant> next(Rng& rng);
