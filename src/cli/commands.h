@@ -63,6 +63,7 @@ struct ReproduceOptions {
   bool full = false;
   std::optional<std::uint64_t> streams, requests;
   std::string profile;  // a file or folder; empty: the usual profiles
+  std::string data;     // a folder with traces and measurements; empty: the usual one
   std::string csv;      // a folder for rows and logs; empty: none
   std::string html;     // a file for the page; empty: none
   bool json = false, markdown = false;

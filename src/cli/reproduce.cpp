@@ -91,6 +91,7 @@ Result<reproduce::EsgOptions> esg_options(const ReproduceOptions& options) {
     }
     out.settings.push_back(*setting);
   }
+  if (!options.data.empty()) out.data = options.data;
   if (options.profile.empty()) return out;
   auto profiles =
       fs::is_directory(options.profile) ? profiles_in_folder(options.profile) : profiles_in_file(options.profile);

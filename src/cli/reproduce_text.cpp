@@ -88,8 +88,8 @@ std::vector<Shown> shown_experiments(const Figures& f) {
               const auto hits = f.at(experiment, setting, scheduler, "slo_hit_rate");
               const auto cost = f.at(experiment, setting, scheduler, "cost_per_met_request");
               if (!hits) return std::string();
-              return cost ? fmt::format("{:.2f} @ {:.0f}", 100 * *hits, 1e6 * *cost)
-                          : fmt::format("{:.2f} @ –", 100 * *hits);
+              if (!cost) return fmt::format("{:.2f} @ –", 100 * *hits);
+              return fmt::format("{:.2f} @ {:.{}f}", 100 * *hits, 1e6 * *cost, *cost < 100e-6 ? 2 : 0);
             }};
   };
   const auto number = [&f](const std::string& experiment, const std::string& metric, const std::string& title,
@@ -110,6 +110,10 @@ std::vector<Shown> shown_experiments(const Figures& f) {
     out.push_back(hits_at_cost(sweep));
   out.push_back(number("containers", "cold_starts", "cold starts", 1, 0));
   out.push_back(number("containers", "idle_warm_gb_s", "idle warm GB·s", 1, 0));
+  for (const char* experiment : {"azure-100", "azure-500", "azure-llm", "a100-mig"}) {
+    out.push_back(hits_at_cost(experiment));
+    out.push_back(number(experiment, "slo_hit_rate_worst_application", "hits % of the worst application", 100, 2));
+  }
   for (const char* experiment : {"orion-search", "orion"}) {
     out.push_back(number(experiment, "slo_hit_rate", "hits %", 100, 2));
     out.push_back(number(experiment, "search_us", "µs charged for a decision", 1, 1));

@@ -105,9 +105,11 @@ Result<AzureData> read_azure_data(const std::string& folder, const spec::ReadFil
                    .measured = std::move(*measured)};
 }
 
-Result<std::vector<AzureCell>> azure_cells(const Experiment& evaluation, const AzureData& data, std::uint64_t streams) {
+Result<std::vector<AzureCell>> azure_cells(const Experiment& evaluation, const AzureData& data, std::uint64_t streams,
+                                           std::string_view only) {
   std::vector<AzureCell> out;
   for (const Source& source : sources(evaluation, data)) {
+    if (!only.empty() && source.experiment != only) continue;
     for (const int percent : kPercents) {
       if (const Status added = add_cells(source, percent, streams, out); !added) return added.error();
     }

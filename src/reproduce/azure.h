@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -32,11 +33,12 @@ struct AzureCell {
   std::shared_ptr<const std::string> trace_text;
   std::uint64_t seed = 1;
 };
-// Every experiment, objective and load; streams 1, 2, … of each together. `evaluation` is ESG's, of which arrivals and
-// objective are replaced; its workload says how many requests are wanted. With measured models the objectives are 2.5
-// times as long, 2, 2.5 and 3 times L: more slices hardly make a batch of one faster, so that nobody could be met in
-// 0.8 L, and it is what 0.8, 1.0 and 1.2 L are with ESG's profiles in terms of the fastest way through a chain.
+// Every experiment (or the one named), objective and load; streams 1, 2, … of each together. `evaluation` is ESG's, of
+// which arrivals and objective are replaced; its workload says how many requests are wanted. With measured models the
+// objectives are 2.5 times as long, 2, 2.5 and 3 times L: more slices hardly make a batch of one faster, so that nobody
+// could be met in 0.8 L, and it is what 0.8, 1.0 and 1.2 L are with ESG's profiles in terms of the fastest way through
+// a chain.
 [[nodiscard]] Result<std::vector<AzureCell>> azure_cells(const Experiment& evaluation, const AzureData& data,
-                                                         std::uint64_t streams);
+                                                         std::uint64_t streams, std::string_view only = {});
 
 }  // namespace sluice::reproduce

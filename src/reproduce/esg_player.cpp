@@ -102,7 +102,8 @@ Result<Figures> Player::play_one(const Trial& trial, sim::Observer* observer) co
     done(requests - seen);
     seen = requests;
   };
-  auto world = sim::World::make(*trial.set_up, std::move(options));
+  auto world = sim::World::make(*trial.set_up, std::move(options),
+                                trial.trace_text ? std::string_view(*trial.trace_text) : std::string_view());
   if (!world) return world.error();
   const sim::RunResult run = (*world)->run();
   done(work_of(trial) - std::min(seen, work_of(trial)));

@@ -22,6 +22,7 @@ struct Trial {
   std::string scheduler;            // of the catalog: "esg"
   std::shared_ptr<const Experiment> set_up;
   std::uint64_t seed = 1;
+  std::shared_ptr<const std::string> trace_text{};  // of the trace that the set-up plays; null: it plays none
 };
 
 // What is lent. All but `run` may be left out. `done`, `log` and the observers it makes are used from several threads.

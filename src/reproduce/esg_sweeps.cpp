@@ -4,14 +4,16 @@
 #include <array>
 
 #include "base/text.h"
+#include "reproduce/azure_rows.h"
 #include "reproduce/esg_bounds.h"
 #include "reproduce/esg_capacity.h"
 
 namespace sluice::reproduce {
 namespace {
 
-constexpr std::array<std::string_view, 11> kSweeps{"capacity", "arrivals",   "noise", "transfer",  "price", "k",
-                                                   "group",    "containers", "orion", "ablations", "bounds"};
+constexpr std::array<std::string_view, 16> kSweeps{
+    "capacity", "arrivals",  "noise",  "transfer", "price",     "k",         "group",     "containers",
+    "orion",    "ablations", "bounds", "azure",    "azure-100", "azure-500", "azure-llm", "a100-mig"};
 
 using Points = std::vector<Point>;
 
@@ -148,6 +150,11 @@ Result<std::vector<Row>> play_sweep(const std::string& sweep, const EsgOptions& 
   const std::vector<Setting> settings = settings_of(options);
   if (sweep == "capacity") return play_capacity(options, evaluation, length, player);
   if (sweep == "bounds") return play_bounds(settings, evaluation, length, player);
+  if (is_azure_sweep(sweep)) {
+    const auto data = read_azure_data(options.data);
+    if (!data) return data.error();
+    return azure_rows(sweep, *data, evaluation, length.streams, player);
+  }
   const Points points = points_of(sweep, settings, evaluation);
   if (player.means().expect) player.means().expect(work_of(points, length));
   const auto played = play_points(player, sweep, points, length.streams);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/text.h"
+#include "reproduce/azure_rows.h"
 #include "reproduce/foreign_load.h"
 #include "reproduce/mig_applications.h"
 
@@ -97,6 +100,52 @@ TEST(AzureCells, HaveEveryExperimentObjectiveAndLoad) {
   EXPECT_DOUBLE_EQ(*last.set_up->slo_scale, 3);
   // 112 slices, 30 ms of each request.
   EXPECT_DOUBLE_EQ(std::get<Poisson>(last.set_up->workload.arrivals).rate, 112 / 0.03);
+}
+
+// With a search of Aquatope's that takes no time.
+Player a_player() {
+  return Player(plain_means(), {{"initial", 2}, {"rounds", 0}});
+}
+
+TEST(AzureRows, CompareTheSchedulersInOneExperiment) {
+  const auto data = read_azure_data("data", small_file);
+  Experiment wanted = evaluation(200);
+  Player player = a_player();
+  const auto rows = azure_rows("a100-mig", *data, wanted, 2, player);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  std::set<std::string> schedulers, settings;
+  for (const Row& row : *rows) {
+    EXPECT_EQ(row.experiment, "a100-mig");
+    schedulers.insert(row.scheduler);
+    settings.insert(row.setting);
+  }
+  EXPECT_EQ(settings.size(), 9u);
+  EXPECT_EQ(schedulers, (std::set<std::string>{"sluice", "esg", "esg-1.06", "infless", "fast-gshare", "orion",
+                                               "aquatope", "fifo"}));
+  const auto of = [&](std::string_view setting, std::string_view metric) {
+    const auto found = std::ranges::find_if(*rows, [&](const Row& row) {
+      return row.scheduler == "fifo" && row.setting == setting && row.metric == metric;
+    });
+    return found == rows->end() ? std::nullopt : found->ours;
+  };
+  EXPECT_GT(of("relaxed-60%", "slo_hit_rate").value(), 0.9);
+  EXPECT_LT(of("relaxed-60%", "p95_ms").value(), 90);
+  EXPECT_TRUE(of("relaxed-60%", "cost_per_met_request").has_value());
+  EXPECT_TRUE(of("relaxed-60%", "slo_hit_rate_worst_application").has_value());
+}
+
+TEST(AzureRows, PlayTheTraceOfTheirStream) {
+  const auto data = read_azure_data("data", small_file);
+  Player player = a_player();
+  const auto rows = azure_rows("azure-100", *data, evaluation(40), 1, player);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_EQ(rows->front().experiment, "azure-100");
+  EXPECT_EQ(rows->front().setting, "strict-60%");
+}
+
+TEST(AzureRows, AreSweepsByTheNameOfTheirExperiment) {
+  EXPECT_TRUE(is_azure_sweep("azure") && is_azure_sweep("azure-llm") && is_azure_sweep("a100-mig"));
+  EXPECT_FALSE(is_azure_sweep("arrivals"));
 }
 
 // The published data, where they lie beside the source tree; they are not part of it.
