@@ -1,7 +1,10 @@
-// A tiny vocabulary for scheduler scenarios: one cluster, one application, time in milliseconds.
+// A tiny vocabulary for scheduler scenarios: machines, applications over three functions, time in milliseconds.
+// decide() gives what starts; said() what else was commanded at that instant.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,35 +16,73 @@
 
 namespace sluice::core {
 
-inline Stage stage(std::string name, std::vector<std::uint32_t> after = {}) {
-  Stage out{.name = std::move(name), .function = FunctionId(0)};
+using Starts = std::vector<std::string>;
+using MakePolicies = std::function<policy::Policies()>;
+
+inline Stage stage(std::string name, std::vector<std::uint32_t> after = {}, std::uint32_t function = 0) {
+  Stage out{.name = std::move(name), .function = FunctionId(function)};
   for (const std::uint32_t before : after) out.after.push_back(StageId(before));
+  return out;
+}
+
+inline MakePolicies scheduler_named(const std::string& name) {
+  return [name] { return policy::make_scheduler(name, {}).value(); };
+}
+
+// One vCPU and one slice, 10 ms an invocation whatever the batch.
+inline Profile ten_ms(double factor = 1) {
+  ProfileTable table;
+  for (const int batch : {1, 2, 4})
+    table.rows.push_back({.configuration = configuration(batch, 1, 1), .mean_ms = factor * 10 * batch, .sd_ms = 0.1});
+  return table;
+}
+
+// The functions f, g and h take 1 GB each; from nothing they load in 120 ms, from host memory in 20 ms.
+inline std::shared_ptr<Application> application_of(std::vector<Stage> stages) {
+  auto out = std::make_shared<Application>();
+  out->name = "app";
+  out->objective.latency = Duration::s(1);
+  for (const char* name : {"f", "g", "h"}) {
+    out->functions.push_back({.name = name,
+                              .cpu = Body{},
+                              .gpu = Body{},
+                              .memory = Bytes::gb(1),
+                              .cold_start = {Duration{}, Duration::ms(100), Duration::ms(20)},
+                              .profile = ten_ms()});
+  }
+  out->workflow.stages = std::move(stages);
   return out;
 }
 
 class Scene {
  public:
-  explicit Scene(std::vector<Stage> stages, std::string scheduler = "fifo", const Limits& limits = {})
-      : name_(std::move(scheduler)), limits_(limits) {
-    auto application = std::make_shared<Application>();
-    application->name = "app";
-    application->objective.latency = Duration::s(1);
-    ProfileTable table;
-    for (const int batch : {1, 2, 4})
-      table.rows.push_back({.configuration = configuration(batch, 1, 1), .mean_ms = 10.0 * batch, .sd_ms = 0.1});
-    application->functions = {{.name = "f", .cpu = Body{}, .gpu = Body{}, .profile = table}};
-    application->workflow.stages = std::move(stages);
-    application_ = std::move(application);
-    scheduler_ = fresh();
-    see(ApplicationDeployed{ApplicationId(0), application_});
+  Scene(std::vector<Stage> stages, MakePolicies policies, const Limits& limits = {})
+      : policies_(std::move(policies)), limits_(limits), scheduler_(fresh()) {
+    deploy(std::move(stages));
   }
+  explicit Scene(std::vector<Stage> stages, const std::string& scheduler = "fifo", const Limits& limits = {})
+      : Scene(std::move(stages), scheduler_named(scheduler), limits) {}
 
+  // Another application; the first is number 0.
+  Scene& deploy(std::vector<Stage> stages) {
+    applications_.push_back(application_of(std::move(stages)));
+    return see(
+        ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
+  }
   Scene& invoker(std::uint32_t id, std::uint32_t vcpu = 4, std::uint32_t slices = 7, std::uint64_t epoch = 1) {
-    see(InvokerJoined{.id = InvokerId(id),
-                      .epoch = epoch,
-                      .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices},
-                      .warm = true});
-    return *this;
+    return see(InvokerJoined{.id = InvokerId(id),
+                             .epoch = epoch,
+                             .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices},
+                             .warm = true});
+  }
+  // Nothing is loaded there but what it brings along.
+  Scene& cold_invoker(std::uint32_t id, double gpu_gb = 40, double host_gb = 64,
+                      std::vector<InstanceStatus> instances = {}) {
+    return see(
+        InvokerJoined{.id = InvokerId(id),
+                      .epoch = 1,
+                      .capacity = {.vcpu = 4, .memory = Bytes::gb(host_gb), .gpus = 1, .gpu_memory = Bytes::gb(gpu_gb)},
+                      .instances = std::move(instances)});
   }
   Scene& at(double ms) {
     now_ = Time::from_ns(Duration::ms(ms).count_ns());
@@ -52,43 +93,38 @@ class Scene {
     EXPECT_EQ(scheduler_->broken_invariant(), "");
     return *this;
   }
+  // Of the next requests: how long they may take, where they go.
+  Scene& within(double ms) {
+    objective_ = Duration::ms(ms);
+    return *this;
+  }
+  Scene& to(std::uint32_t application) {
+    application_ = ApplicationId(application);
+    return *this;
+  }
   Scene& arrive(std::uint64_t id, std::vector<Verdict> verdicts = {}, std::vector<FanOut> fan_outs = {}) {
     return see(RequestArrived{.id = RequestId(id),
-                              .application = ApplicationId(0),
+                              .application = application_,
                               .tenant = TenantId(0),
-                              .deadline = now_ + Duration::s(1),
+                              .deadline = now_ + objective_,
                               .verdicts = std::move(verdicts),
                               .fan_outs = std::move(fan_outs)});
   }
   // What starts now, as "stage of request"; replies and rejections are kept.
-  std::vector<std::string> decide() {
+  Starts decide() {
     Commands commands;
     scheduler_->decide(now_, commands);
     EXPECT_EQ(scheduler_->broken_invariant(), "");
-    std::vector<std::string> out;
+    Starts out;
+    said_.clear();
     for (Command& command : commands.list) {
       log_ += str(command.id.value(), ":", command.action.index(), " ");
-      if (auto* start = std::get_if<StartBatch>(&command.action)) {
-        for (const BatchMember& member : start->members)
-          out.push_back(str(application_->workflow.stages[member.stage.index()].name, " of ", member.request.value()));
-        started_.push_back(std::move(*start));
-      } else if (auto* reply = std::get_if<Reply>(&command.action)) {
-        constexpr std::string_view kOutcomes[] = {"finished", "failed", "deadline exceeded", "cancelled"};
-        replies_.push_back(str(reply->request.value(), " ", kOutcomes[static_cast<int>(reply->outcome)],
-                               reply->error.empty() ? "" : " ", reply->error));
-      } else if (auto* reject = std::get_if<Reject>(&command.action)) {
-        replies_.push_back(
-            str(reject->request.value(), " rejected: needs ", reject->needed, " of ", reject->available));
-      }
+      std::visit([&](auto& action) { heard(action, out); }, command.action);
     }
     return out;
   }
   // The oldest batch that runs ends well, or with an error of the function.
-  Scene& finish(const std::string& error = "") {
-    const StartBatch batch = started_.front();
-    started_.erase(started_.begin());
-    return finish(batch, error);
-  }
+  Scene& finish(const std::string& error = "") { return finish(pop(started_), error); }
   Scene& finish(const StartBatch& batch, const std::string& error = "") {
     BatchFinished event{.id = batch.id, .measured = Duration::ms(10), .held = Duration::ms(10)};
     for (const BatchMember& member : batch.members) {
@@ -99,6 +135,21 @@ class Scene {
     return see(event);
   }
   Scene& finish_again() { return see(last_finished_); }
+  // The oldest batch that runs ends because its worker died.
+  Scene& crash() { return see(BatchFailed{.id = pop(started_).id, .error = "WorkerCrashed"}); }
+  // The oldest load ends, well or not; the oldest eviction is done.
+  Scene& loaded() {
+    const LoadInstance load = pop(loads_);
+    return see(InstanceLoaded{.invoker = load.invoker, .instance = load.instance, .level = load.level});
+  }
+  Scene& load_fails() {
+    const LoadInstance load = pop(loads_);
+    return see(LoadFailed{.invoker = load.invoker, .instance = load.instance, .error = "NoSuchModel"});
+  }
+  Scene& evicted() {
+    const EvictInstance evict = pop(evictions_);
+    return see(InstanceUnloaded{.invoker = evict.invoker, .instance = evict.instance, .level = evict.level});
+  }
   Scene& lose(std::uint32_t invoker, std::uint64_t epoch = 1) {
     std::erase_if(started_, [&](const StartBatch& b) { return b.invoker == InvokerId(invoker); });
     return see(InvokerLost{InvokerId(invoker), epoch});
@@ -112,27 +163,83 @@ class Scene {
     return *this;
   }
 
-  [[nodiscard]] const std::vector<std::string>& replies() const { return replies_; }
+  [[nodiscard]] const Starts& replies() const { return replies_; }
+  [[nodiscard]] const Starts& said() const { return said_; }
   [[nodiscard]] std::vector<StartBatch>& started() { return started_; }
+  [[nodiscard]] const LoadInstance& last_load() const { return last_load_; }
+  [[nodiscard]] const Reject& last_reject() const { return last_reject_; }
+  [[nodiscard]] const Accept& last_accept() const { return last_accept_; }
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
+  // When it wants to be asked again, in milliseconds; -1: never.
+  [[nodiscard]] double wake_ms() const {
+    const auto wake = scheduler_->next_wake();
+    return wake ? static_cast<double>(wake->count_ns()) / 1e6 : -1;
+  }
   [[nodiscard]] const std::string& log() const { return log_; }
 
  private:
-  std::unique_ptr<Scheduler> fresh() const {
-    auto policies = policy::make_scheduler(name_, {});
-    return std::make_unique<Scheduler>(std::move(policies).value(), limits_);
+  template <class T>
+  static T pop(std::vector<T>& list) {
+    CHECK_MSG(!list.empty(), "nothing of the kind is on its way");
+    T first = std::move(list.front());
+    list.erase(list.begin());
+    return first;
   }
-  std::string name_;
+  std::unique_ptr<Scheduler> fresh() const { return std::make_unique<Scheduler>(policies_(), limits_); }
+
+  // The name of what is commanded, and what is kept of it.
+  void heard(StartBatch& start, Starts& starts) {
+    for (const BatchMember& member : start.members) {
+      const auto& stages = applications_[start.application.index()]->workflow.stages;
+      starts.push_back(str(stages[member.stage.index()].name, " of ", member.request.value()));
+    }
+    started_.push_back(std::move(start));
+  }
+  void heard(const Reply& reply, Starts&) {
+    constexpr std::string_view kOutcomes[] = {"finished", "failed", "deadline exceeded", "cancelled"};
+    replies_.push_back(str(reply.request.value(), " ", kOutcomes[static_cast<int>(reply.outcome)],
+                           reply.error.empty() ? "" : " ", reply.error));
+  }
+  void heard(const Reject& reject, Starts&) {
+    last_reject_ = reject;
+    replies_.push_back(str(reject.request.value(), " rejected: needs ", reject.needed, " of ", reject.available));
+  }
+  void heard(const Accept& accept, Starts&) { last_accept_ = accept; }
+  void heard(const LoadInstance& load, Starts&) {
+    last_load_ = load;
+    loads_.push_back(load);
+    names_[load.instance] = applications_[load.application.index()]->function(load.function).name;
+    said_.push_back(str("load ", names_[load.instance], " at ", load.invoker.value()));
+  }
+  void heard(const EvictInstance& evict, Starts&) {
+    evictions_.push_back(evict);
+    said_.push_back(
+        str(evict.level == Level::host ? "lower " : "evict ", names_[evict.instance], " at ", evict.invoker.value()));
+  }
+  void heard(const CancelBatch& cancel, Starts&) { said_.push_back(str("cancel batch ", cancel.id.value())); }
+  void heard(const ReleaseObjects& release, Starts&) {
+    said_.push_back(str("release ", release.request.value(), " at ", release.invoker.value()));
+  }
+  void heard(const SetShare&, Starts&) {}
+  void heard(const MoveObject&, Starts&) {}
+
+  MakePolicies policies_;
   Limits limits_;
-  std::shared_ptr<const Application> application_;
   std::unique_ptr<Scheduler> scheduler_;
+  std::vector<std::shared_ptr<const Application>> applications_;
+  ApplicationId application_{0};
+  Duration objective_ = Duration::s(1);
   Time now_;
   std::vector<StartBatch> started_;
-  std::vector<std::string> replies_;
+  std::vector<LoadInstance> loads_;
+  std::vector<EvictInstance> evictions_;
+  std::map<InstanceId, std::string> names_;
+  Starts replies_, said_;
+  LoadInstance last_load_;
+  Reject last_reject_;
+  Accept last_accept_;
   BatchFinished last_finished_;
   std::string log_;
 };
-
-using Starts = std::vector<std::string>;
 
 }  // namespace sluice::core

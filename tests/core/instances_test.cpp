@@ -1,0 +1,238 @@
+// What is loaded where: the rules of instances, each in about ten lines.
+#include <gtest/gtest.h>
+
+#include "core/scene.h"
+#include "policy/keep_alive.h"
+
+namespace sluice::core {
+namespace {
+
+// `fifo`, which gives instances up at once, with other ways to keep them.
+MakePolicies keeping(double seconds) {
+  return [=] {
+    policy::Policies out = scheduler_named("fifo")();
+    out.prewarm = policy::make_prewarm_keep_alive({{"keep_alive_s", seconds}});
+    return out;
+  };
+}
+policy::Policies learning() {
+  policy::Policies out = scheduler_named("fifo")();
+  out.prewarm = policy::make_prewarm_ewma({});
+  return out;
+}
+
+// One application per function.
+Scene three_functions(double gpu_gb, double host_gb) {
+  Scene scene({stage("a", {}, 0)}, keeping(600));
+  scene.deploy({stage("b", {}, 1)}).deploy({stage("c", {}, 2)}).cold_invoker(0, gpu_gb, host_gb);
+  return scene;
+}
+
+// A request for an application whose function is not loaded, from its load to its answer.
+void call(Scene& scene, std::uint32_t application, std::uint64_t id, double ms) {
+  (void)scene.at(ms).to(application).arrive(id).decide();
+  ASSERT_EQ(scene.at(ms + 120).loaded().decide().size(), 1u);
+  (void)scene.at(ms + 130).finish().decide();
+}
+
+TEST(Instances, ABatchRunsOnlyWhereItsFunctionIsLoaded) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).cold_invoker(1).arrive(1);
+  EXPECT_EQ(scene.decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_EQ(scene.at(120).loaded().decide(), Starts{"a of 1"});
+  EXPECT_EQ(scene.started().front().invoker, InvokerId(0));
+  EXPECT_EQ(scene.started().front().instance, scene.last_load().instance);
+}
+
+TEST(Instances, WhoWaitsWhileAllAreBusyGetsAnother) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).arrive(1);
+  (void)scene.decide();
+  (void)scene.at(120).loaded().decide();
+  EXPECT_EQ(scene.at(121).arrive(2).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_EQ(scene.at(241).loaded().decide(), Starts{"a of 2"});
+}
+
+TEST(Instances, AnInstanceRunsAsManyBatchesAsItSays) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).arrive(1).arrive(2).arrive(3);
+  (void)scene.decide();
+  scene.see(InstanceLoaded{.invoker = InvokerId(0), .instance = InstanceId(0), .level = Level::device, .batches = 2});
+  EXPECT_EQ(scene.decide(), (Starts{"a of 1", "a of 2"}));
+  EXPECT_EQ(scene.finish().decide(), Starts{"a of 3"});
+}
+
+TEST(Instances, UnderPressureTheIdleOneUsedLongestAgoGoesFirstToHostMemory) {
+  Scene scene = three_functions(2, 64);
+  call(scene, 0, 1, 0);
+  call(scene, 1, 2, 200);
+  (void)scene.at(400).to(2).arrive(3).decide();
+  EXPECT_EQ(scene.said(), Starts{"lower f at 0"});
+  (void)scene.at(401).evicted().decide();
+  EXPECT_EQ(scene.said(), Starts{"load h at 0"});
+}
+
+TEST(Instances, UsingAnInstanceMakesItYoungAgain) {
+  Scene scene = three_functions(2, 64);
+  call(scene, 0, 1, 0);
+  call(scene, 1, 2, 200);
+  EXPECT_EQ(scene.at(400).to(0).arrive(3).decide(), Starts{"a of 3"});
+  (void)scene.at(410).finish().decide();
+  (void)scene.at(420).to(2).arrive(4).decide();
+  EXPECT_EQ(scene.said(), Starts{"lower g at 0"});
+}
+
+TEST(Instances, WithoutRoomOnTheHostAnInstanceGoesForGood) {
+  Scene scene = three_functions(1, 0.5);
+  call(scene, 0, 1, 0);
+  (void)scene.at(200).to(1).arrive(2).decide();
+  EXPECT_EQ(scene.said(), Starts{"evict f at 0"});
+}
+
+TEST(Instances, ABusyInstanceIsNotSentAway) {
+  Scene scene = three_functions(1, 64);
+  (void)scene.arrive(1).decide();
+  (void)scene.at(120).loaded().decide();
+  (void)scene.at(121).to(1).arrive(2).decide();
+  EXPECT_EQ(scene.said(), Starts{});
+  (void)scene.at(130).finish().decide();
+  EXPECT_EQ(scene.said().front(), "lower f at 0");
+}
+
+TEST(Instances, WhatLiesInHostMemoryIsRaisedInsteadOfLoadedAnew) {
+  Scene scene = three_functions(1, 64);
+  call(scene, 0, 1, 0);
+  const InstanceId first = scene.last_load().instance;
+  (void)scene.at(200).to(1).arrive(2).decide();
+  (void)scene.at(201).evicted().decide();
+  (void)scene.at(321).loaded().decide();
+  (void)scene.at(331).finish().decide();
+  (void)scene.at(400).to(0).arrive(3).decide();
+  EXPECT_EQ(scene.said(), Starts{"lower g at 0"});
+  (void)scene.at(401).evicted().decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_EQ(scene.last_load().instance, first);
+  EXPECT_EQ(scene.at(421).loaded().decide(), Starts{"a of 3"});
+}
+
+TEST(Instances, KeepAliveGivesAnIdleOneUpAfterItsTimeAndNextWakeSaysWhen) {
+  Scene scene({stage("a")}, keeping(10));
+  scene.cold_invoker(0);
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.said(), Starts{"release 1 at 0"});
+  EXPECT_EQ(scene.wake_ms(), 10'130);
+  (void)scene.at(10'129).decide();
+  EXPECT_EQ(scene.said(), Starts{});
+  (void)scene.at(10'130).decide();
+  EXPECT_EQ(scene.said(), Starts{"evict f at 0"});
+  (void)scene.at(10'131).evicted().decide();
+  EXPECT_EQ(scene.wake_ms(), -1);
+}
+
+TEST(Instances, NoneGivesAnIdleOneUpAtOnce) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0);
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.said(), (Starts{"evict f at 0", "release 1 at 0"}));
+}
+
+TEST(Instances, EwmaKeepsAsManyAsTheLoadNeeds) {
+  Scene scene({stage("a")}, learning);
+  scene.cold_invoker(0);
+  std::size_t loads = 0;
+  for (std::uint64_t i = 0; i < 10; ++i) {  // 10 ms of work every 5 ms, with a fifth in reserve: three instances
+    (void)scene.at(5.0 * static_cast<double>(i)).arrive(i).decide();
+    loads += scene.said().size();
+  }
+  EXPECT_EQ(loads, 3u);
+}
+
+TEST(Instances, EwmaLoadsARareFunctionBeforeItsNextCall) {
+  Scene scene({stage("a")}, learning);
+  scene.cold_invoker(0);
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.at(2'000).arrive(2).decide(), Starts{"a of 2"});
+  (void)scene.at(2'010).finish().decide();
+  EXPECT_EQ(scene.at(4'000).arrive(3).decide(), Starts{"a of 3"});
+  (void)scene.at(4'010).finish().decide();
+  EXPECT_EQ(scene.said().front(), "evict f at 0");  // not needed between two calls
+  (void)scene.evicted().decide();
+  EXPECT_EQ(scene.wake_ms(), 6'000 - 1.5 * 120);
+  (void)scene.at(5'820).decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_EQ(scene.at(5'940).loaded().at(6'000).arrive(9).decide(), Starts{"a of 9"});
+}
+
+TEST(Instances, AnnouncedRequestsAreLoadedForAhead) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).see(RequestAnnounced{ApplicationId(0), Time::from_ns(1'000'000'000)});
+  (void)scene.decide();
+  EXPECT_EQ(scene.wake_ms(), 1'000 - 120);
+  (void)scene.at(880).decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_EQ(scene.at(1'000).loaded().arrive(1).decide(), Starts{"a of 1"});
+}
+
+TEST(Instances, AFunctionThatNeverLoadsAnswersItsRequests) {
+  Scene scene({stage("a")}, "fifo", {.attempts_max = 2});
+  scene.cold_invoker(0).arrive(1);
+  (void)scene.decide();
+  (void)scene.load_fails().decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});  // tries again
+  (void)scene.load_fails().decide();
+  EXPECT_EQ(scene.replies(), Starts{"1 failed NoSuchModel"});
+  EXPECT_EQ(scene.said(), Starts{});
+}
+
+TEST(Instances, AnInstanceThatDiesByItselfIsLoadedAgainWhenNeeded) {
+  Scene scene({stage("a")}, keeping(600));
+  scene.cold_invoker(0);
+  call(scene, 0, 1, 0);
+  scene.see(InstanceUnloaded{.invoker = InvokerId(0), .instance = InstanceId(0), .level = Level::none});
+  EXPECT_EQ(scene.at(200).arrive(2).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+}
+
+TEST(Instances, AnInvokerBringsItsInstancesAlong) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).cold_invoker(1, 40, 64, {{InstanceId(7), ApplicationId(0), FunctionId(0), Level::device}});
+  EXPECT_EQ(scene.arrive(1).decide(), Starts{"a of 1"});
+  EXPECT_EQ(scene.started().front().invoker, InvokerId(1));
+  EXPECT_EQ(scene.started().front().instance, InstanceId(7));
+}
+
+TEST(Instances, WhatAnInvokerBringsBeyondItsMemoryIsNotUsed) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0, 0.5, 64, {{InstanceId(7), ApplicationId(0), FunctionId(0), Level::device}});
+  EXPECT_EQ(scene.arrive(1).decide(), Starts{});
+}
+
+TEST(Instances, OneInstanceServesAllApplicationsThatHaveTheFunction) {
+  Scene scene({stage("a")}, keeping(600));
+  scene.deploy({stage("other")}).cold_invoker(0);
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.at(200).to(1).arrive(2).decide(), Starts{"other of 2"});
+  EXPECT_EQ(scene.said(), Starts{});
+}
+
+TEST(Instances, MessagesAboutLoadsMayComeTwice) {
+  Scene scene({stage("a")}, keeping(600));
+  scene.cold_invoker(0).arrive(1).arrive(2);
+  (void)scene.decide();
+  const InstanceLoaded loaded{.invoker = InvokerId(0), .instance = InstanceId(0), .level = Level::device};
+  EXPECT_EQ(scene.see(loaded).see(loaded).decide(), Starts{"a of 1"});
+  EXPECT_EQ(scene.see(loaded).decide(), Starts{});
+}
+
+TEST(Instances, ALostInvokerTakesItsInstancesAlong) {
+  Scene scene({stage("a")}, keeping(600));
+  scene.cold_invoker(0).cold_invoker(1);
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.lose(0).at(200).arrive(2).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"load f at 1"});
+}
+
+}  // namespace
+}  // namespace sluice::core
