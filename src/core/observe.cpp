@@ -17,7 +17,8 @@ void Scheduler::observe(const Event& event, Time now) {
 }
 
 void Scheduler::on(const RequestArrived& event) {
-  if (request_slots_.contains(event.id)) return;  // delivered twice
+  const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
+  if (request_slots_.contains(event.id) || std::any_of(arrivals_.begin(), arrivals_.end(), same)) return;  // twice
   arrivals_.push_back(event);
 }
 
