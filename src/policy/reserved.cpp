@@ -1,6 +1,7 @@
 #include "policy/reserved.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -42,7 +43,7 @@ class Slo final : public Admission {
       budget = std::min(budget - (placed->finish - request.deadline).to_ms(), *ms - kStepMs);
     }
     const plan::Frontier& whole = model.planner->whole(1);
-    if (!whole.empty()) soonest = std::min(soonest, std::max(whole.fastest_ms(), available));
+    if (std::isinf(soonest) && !whole.empty()) soonest = whole.fastest_ms();  // no plan is fast enough
     return {.accept = false, .reason = RejectReason::slo_infeasible, .needed = soonest, .available = available};
   }
 

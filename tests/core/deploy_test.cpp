@@ -1,0 +1,66 @@
+// Applications come, change and go.
+#include <gtest/gtest.h>
+
+#include "core/scene.h"
+
+namespace sluice::core {
+namespace {
+
+TEST(Deploy, ARemovedApplicationFinishesWhatItBeganAndRefusesMore) {
+  Scene scene({stage("a"), stage("b", {0})});
+  (void)scene.invoker(0).arrive(1).decide();
+  (void)scene.see(ApplicationRemoved{ApplicationId(0)}).arrive(2).decide();
+  EXPECT_EQ(scene.last_reject().request, RequestId(2));
+  EXPECT_EQ(scene.last_reject().reason, RejectReason::not_deployed);
+  EXPECT_EQ(scene.finish().decide(), Starts{"b of 1"});
+  (void)scene.finish().decide();
+  EXPECT_EQ(scene.replies().back(), "1 finished");
+}
+
+TEST(Deploy, AnUnknownApplicationIsRefused) {
+  Scene scene({stage("a")});
+  scene.see(RequestAnnounced{ApplicationId(9), Time::from_ns(5)}).see(ApplicationRemoved{ApplicationId(9)});
+  (void)scene.to(9).arrive(1).decide();
+  EXPECT_EQ(scene.last_reject().reason, RejectReason::not_deployed);
+  (void)scene.see(RequestArrived{.id = RequestId(2)}).decide();  // of none
+  EXPECT_EQ(scene.last_reject().request, RequestId(2));
+}
+
+TEST(Deploy, AChangedProfileChangesPlansButNotQueues) {
+  Scene scene({stage("a")}, "admission");
+  (void)scene.invoker(0, 1).within(100).arrive(1).arrive(2).decide();
+  scene.see(ProfileChanged{
+      .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(ten_ms(3))});
+  (void)scene.within(45).arrive(3).decide();
+  EXPECT_EQ(scene.replies(), Starts{"3 rejected: needs 50 of 45"});  // 20 ms are promised, then 30
+  EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
+}
+
+TEST(Deploy, AProfileOfSomethingUnknownIsIgnored) {
+  Scene scene({stage("a")});
+  const auto profile = std::make_shared<Profile>(ten_ms(3));
+  scene.see(ProfileChanged{.application = ApplicationId(7), .function = FunctionId(0), .profile = profile});
+  scene.see(ProfileChanged{.application = ApplicationId(0), .function = FunctionId(9), .profile = profile});
+  EXPECT_EQ(scene.invoker(0).arrive(1).decide(), Starts{"a of 1"});
+}
+
+// Scene::reload() loads into a scheduler that was told nothing.
+TEST(Deploy, ASaveCarriesApplicationsAndWhatIsBelievedOfThem) {
+  const auto play = [](bool reload) {
+    Scene scene({stage("a"), stage("b", {0})}, "admission");
+    scene.deploy({stage("c", {}, 1)}).deploy({stage("d")}).invoker(0, 1).invoker(1, 1).within(60);
+    scene.see(ApplicationRemoved{ApplicationId(2)});
+    scene.see(ProfileChanged{
+        .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(ten_ms(2))});
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      if (reload) scene.reload();
+      (void)scene.at(10.5 * i).to(i % 3).arrive(i).decide();
+      if (i % 2 == 1 && !scene.started().empty()) scene.finish();
+    }
+    return std::pair(scene.log(), scene.replies());
+  };
+  EXPECT_EQ(play(false), play(true));
+}
+
+}  // namespace
+}  // namespace sluice::core
