@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr Time kStart = Time::from_ns(0);
 constexpr std::size_t kLastEvents = 20;
+constexpr std::uint32_t kShadowDecisions = 4;
 
 bool fits_somewhere(const Cluster& cluster, const plan::ModelStage& stage, Bytes memory) {
   if (!stage.function.valid()) return true;
@@ -231,24 +233,36 @@ void World::tell(const Event& event, Time now) {
   if (options_.check_every_event) remember(event, now);
   if (options_.recorder != nullptr) options_.recorder->observed(event, now);
   scheduler_->observe(event, now);
+  if (shadow_ != nullptr) shadow_->observe(event, now);
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
   if (strikes(options_.faults.reload_per_event)) reload();
 }
 
-// Saves the scheduler and goes on with a fresh one that has loaded the save: no later command may differ.
+// Saves the scheduler and goes on with a fresh one that has loaded the save: no later command may differ. The saved one
+// follows for a few decisions, so that a policy with state outside of its save is found where it differs.
 void World::reload() {
   const std::string saved = scheduler_->save();
   auto other = fresh_scheduler();
   if (!other->load(saved)) return violate("a saved state could not be loaded");
   if (other->save() != saved) return violate("a loaded state saves differently");
-  scheduler_ = std::move(other);
+  shadow_ = std::exchange(scheduler_, std::move(other));
+  shadow_decisions_ = kShadowDecisions;
+}
+
+void World::compare_with_shadow(Time now) {
+  Commands theirs;
+  shadow_->decide(now, theirs);
+  if (record::hash_of(theirs) != record::hash_of(commands_) || shadow_->next_wake() != scheduler_->next_wake())
+    violate("a loaded scheduler decides differently");
+  if (--shadow_decisions_ == 0) shadow_.reset();
 }
 
 void World::decide(Time now) {
   commands_.list.clear();
   scheduler_->decide(now, commands_);
+  if (shadow_ != nullptr) compare_with_shadow(now);
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }

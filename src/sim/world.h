@@ -108,6 +108,7 @@ class World {
   void decide(Time now);
   void drained();
   void reload();
+  void compare_with_shadow(Time now);
   void violate(std::string what);
   void remember(const Event& event, Time now);
 
@@ -149,6 +150,8 @@ class World {
   std::optional<workload::Arrival> next_arrival_;
   std::vector<Deployment> deployments_;
   std::unique_ptr<core::Scheduler> scheduler_;
+  std::unique_ptr<core::Scheduler> shadow_;  // the one that was saved last, for a few decisions more
+  std::uint32_t shadow_decisions_ = 0;
   Machines machines_;
   std::priority_queue<Happening, std::vector<Happening>, std::greater<>> heap_;
   std::uint64_t next_order_ = 0, next_request_ = 0, next_move_ = 0;
