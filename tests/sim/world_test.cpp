@@ -78,6 +78,23 @@ TEST(World, SavingAndReloadingAtRandomEventsChangesNothing) {
   }
 }
 
+// Times are exact when nothing is drawn and the scheduler takes no time: then every promise is kept.
+TEST(World, NothingAcceptedByReservedAdmissionIsLateWhenTimesAreExact) {
+  for (const std::string slo : {"strict", "moderate", "relaxed"}) {
+    for (const std::string load : {"light", "normal", "heavy"}) {
+      Experiment exact = experiment("examples/esg/" + slo + "_" + load + ".yaml", 400);
+      exact.noise = Noise{};
+      exact.scheduler_time = SchedulerTime::none;
+      const RunResult result = run(exact, "admission");
+      EXPECT_FALSE(result.violation);
+      EXPECT_EQ(result.late, 0u) << slo << " " << load;
+      EXPECT_EQ(result.failed, 0u) << slo << " " << load;
+      EXPECT_EQ(result.met + result.rejected, result.requests) << slo << " " << load;
+      EXPECT_GT(result.met, result.requests / 4) << slo << " " << load;
+    }
+  }
+}
+
 TEST(World, SaysWhatCannotRunBeforeTheFirstEvent) {
   Experiment wrong = experiment("examples/esg/strict_light.yaml", 10);
   EXPECT_NE(World::make(wrong, {.scheduler = "slice"}).error().message.find("Did you mean 'sluice'?"),
