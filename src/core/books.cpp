@@ -14,7 +14,7 @@ std::uint64_t all_slices(std::uint32_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-auto find_booking(policy::Invoker& invoker, std::uint64_t owner, bool reserved) {
+auto find_booking(auto& invoker, std::uint64_t owner, bool reserved) {
   const auto it = std::find_if(invoker.bookings.begin(), invoker.bookings.end(), [&](const policy::Booking& b) {
     return b.owner == owner && b.reserved == reserved;
   });
@@ -185,6 +185,11 @@ void Books::unreserve(InvokerId id, ReservationId reservation) {
   policy::Invoker& invoker = invokers_[id.index()];
   erase_booking(invoker, find_booking(invoker, reservation.value(), true));
   --invoker.reserved;
+}
+
+Duration Books::promised_time(InvokerId id, ReservationId reservation) const {
+  const auto it = find_booking(invokers_[id.index()], reservation.value(), true);
+  return it->to - it->from;
 }
 
 bool Books::take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {

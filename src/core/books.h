@@ -44,6 +44,7 @@ class Books {
   // REQUIRES: the reservation was found free with first_gap(), and nothing was booked since.
   void reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved);
   void unreserve(InvokerId id, ReservationId reservation);
+  [[nodiscard]] Duration promised_time(InvokerId id, ReservationId reservation) const;
 
   // Memory of instances: on the host, or on a GPU.
   [[nodiscard]] bool take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);

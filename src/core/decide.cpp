@@ -180,7 +180,10 @@ Duration Scheduler::expected_time(const policy::Queue& queue, const policy::Prop
   const auto it = std::lower_bound(
       candidates.begin(), candidates.end(), proposal.configuration,
       [](const plan::Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
-  CHECK(it != candidates.end() && it->configuration == proposal.configuration);
+  if (it == candidates.end() || it->configuration != proposal.configuration) {
+    CHECK(proposal.reservation.valid());  // promised before its profile changed
+    return books_.promised_time(proposal.invoker, proposal.reservation);
+  }
   profile::BatchInputs inputs;
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
     const policy::Waiting& member = queue.waiting[proposal.first + i];
