@@ -38,8 +38,12 @@ plan::BatchCap EsgModel::cap(std::uint32_t stage, std::size_t waiting) const {
 
 EsgModel& EsgSearch::model(const Queue& queue) {
   if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
-  auto& model = models_[queue.id.index()];
-  if (model == nullptr) model = std::make_unique<EsgModel>(*queue.planner, options_.group);
+  auto& [planner, model] = models_[queue.id.index()];
+  if (planner != queue.planner) {
+    if (planner != nullptr) memo_.clear();  // a profile has changed
+    planner = queue.planner;
+    model = std::make_unique<EsgModel>(*planner, options_.group);
+  }
   return *model;
 }
 
@@ -55,6 +59,7 @@ EsgAnswer EsgSearch::search(const Queue& queue, plan::BatchCap cap, double budge
 
 const EsgAnswer& EsgSearch::find(const Queue& queue, plan::BatchCap cap, double budget_ms) {
   if (!options_.memo) return last_ = search(queue, cap, budget_ms);
+  (void)model(queue);  // forgets what was found with another profile
   const SearchKey key{queue.id, cap, whole_ms(budget_ms)};
   if (const EsgAnswer* known = memo_.find(key)) return *known;
   return memo_.put(key, search(queue, cap, static_cast<double>(key.budget_ms)));

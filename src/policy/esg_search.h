@@ -56,7 +56,11 @@ class EsgSearch {
   [[nodiscard]] EsgAnswer search(const Queue& queue, plan::BatchCap cap, double budget_ms);
 
   EsgSearchOptions options_;
-  std::vector<std::unique_ptr<EsgModel>> models_;  // by queue
+  struct Built {
+    std::shared_ptr<const plan::FrontierPlanner> planner;  // it was built from
+    std::unique_ptr<EsgModel> model;
+  };
+  std::vector<Built> models_;  // by queue
   plan::SearchWorkspace workspace_;
   SearchMemo<EsgAnswer> memo_;
   EsgAnswer last_;  // without a memo

@@ -18,8 +18,11 @@ FixedSplit::FixedSplit(const plan::WorkflowModel& model) {
 
 double FixedSplits::limit_ms(const Queue& queue) {
   if (splits_.size() <= queue.id.index()) splits_.resize(queue.id.index() + 1);
-  auto& split = splits_[queue.id.index()];
-  if (split == nullptr) split = std::make_unique<FixedSplit>(queue.planner->model());
+  auto& [planner, split] = splits_[queue.id.index()];
+  if (planner != queue.planner) {
+    planner = queue.planner;
+    split = std::make_unique<FixedSplit>(planner->model());
+  }
   const Waiting& oldest = queue.waiting.front();
   return split->ms(queue.model_stage, (oldest.deadline - oldest.arrival).to_ms());
 }

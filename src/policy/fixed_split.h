@@ -21,14 +21,18 @@ class FixedSplit {
   std::vector<double> share_;  // by stage
 };
 
-// The splits of all queues; derived, built when first asked for.
+// The splits of all queues; derived, built when first asked for and again when profiles have changed.
 class FixedSplits {
  public:
   // What the queue's oldest invocation may take. REQUIRES: something waits.
   [[nodiscard]] double limit_ms(const Queue& queue);
 
  private:
-  std::vector<std::unique_ptr<FixedSplit>> splits_;  // by queue
+  struct Built {
+    std::shared_ptr<const plan::FrontierPlanner> planner;  // it was built from
+    std::unique_ptr<FixedSplit> split;
+  };
+  std::vector<Built> splits_;  // by queue
 };
 
 }  // namespace sluice::policy

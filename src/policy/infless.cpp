@@ -54,13 +54,15 @@ struct Instance {
 
 // The instances of one queue by batch, largest first, for a function that may take `limit_ms`.
 struct Instances {
+  std::shared_ptr<const plan::FrontierPlanner> planner;  // whose candidates these are
   double limit_ms = -1;
   std::vector<Instance> list;
 
-  void build(const plan::Candidates& candidates, double ms, double execution_share) {
+  void build(const Queue& queue, double ms, double execution_share) {
+    planner = queue.planner;
     limit_ms = ms;
     list.clear();
-    for (const plan::Candidate& c : candidates) {
+    for (const plan::Candidate& c : planner->model().stages[queue.model_stage].candidates) {
       const double batch = c.configuration.batch;
       if (c.ms > (batch > 1 ? ms * execution_share : ms) || c.ms <= 0) continue;
       list.push_back(
@@ -107,8 +109,8 @@ class Infless final : public Dispatch {
     if (known_.size() <= queue.id.index()) known_.resize(queue.id.index() + 1);
     Instances& known = known_[queue.id.index()];
     const double limit_ms = splits_.limit_ms(queue);
-    if (known.limit_ms != limit_ms)
-      known.build(queue.planner->model().stages[queue.model_stage].candidates, limit_ms, settings_.execution_share);
+    if (known.planner != queue.planner || known.limit_ms != limit_ms)
+      known.build(queue, limit_ms, settings_.execution_share);
     return known;
   }
 

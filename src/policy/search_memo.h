@@ -41,6 +41,8 @@ class SearchMemo {
     if (answers_.size() >= entries_max_) answers_.clear();
     return answers_.insert_or_assign(key, std::move(answer)).first->second;
   }
+  // What answers are made from has changed.
+  void clear() { answers_.clear(); }
   [[nodiscard]] std::size_t size() const { return answers_.size(); }
 
  private:

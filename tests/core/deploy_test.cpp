@@ -36,6 +36,37 @@ TEST(Deploy, AChangedProfileChangesPlansButNotQueues) {
   EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
 }
 
+TEST(Deploy, APromiseIsKeptThoughItsConfigurationLeftTheProfile) {
+  Profile large = ten_ms();
+  std::erase_if(std::get<ProfileTable>(large).rows, [](const ProfileRow& r) { return r.configuration.batch == 1; });
+  Scene scene({stage("a")}, "admission");
+  (void)scene.invoker(0, 1).within(100).arrive(1).arrive(2).decide();
+  scene.see(ProfileChanged{.application = ApplicationId(0),
+                           .function = FunctionId(0),
+                           .profile = std::make_shared<Profile>(std::move(large))});
+  EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
+}
+
+// What policies derive from profiles and do not save must follow them, or a loaded scheduler decides differently.
+TEST(Deploy, EverySchedulerFollowsAChangedProfile) {
+  Profile other = ten_ms();
+  std::get<ProfileTable>(other).rows[2].mean_ms = 11;  // now four together take hardly longer than one
+  for (const std::string_view name : policy::scheduler_names()) {
+    const auto play = [&](bool reload) {
+      Scene scene({stage("a")}, std::string(name));
+      scene.invoker(0, 1).arrive(1);
+      (void)scene.decide();
+      scene.see(ProfileChanged{
+          .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(other)});
+      if (reload) scene.reload();
+      for (std::uint64_t id = 2; id < 9; ++id) scene.arrive(id);
+      (void)scene.at(10).finish().decide();
+      return scene.started().empty() ? 0u : scene.started().front().members.size();
+    };
+    EXPECT_EQ(play(false), play(true)) << name;
+  }
+}
+
 TEST(Deploy, AProfileOfSomethingUnknownIsIgnored) {
   Scene scene({stage("a")});
   const auto profile = std::make_shared<Profile>(ten_ms(3));
