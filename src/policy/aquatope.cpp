@@ -75,8 +75,9 @@ class Aquatope final : public Dispatch {
   }
 
   const Configuration& preset(const View& view, const Queue& queue) {
-    if (presets_[queue.id.index()] == kUnknown) find_presets(view, queue);
     const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+    // Unknown, or found in a profile that had more rows.
+    if (presets_[queue.id.index()] >= candidates.size()) find_presets(view, queue);
     CHECK(presets_[queue.id.index()] < candidates.size());
     return candidates[presets_[queue.id.index()]].configuration;
   }
@@ -95,10 +96,18 @@ class Aquatope final : public Dispatch {
     }
   }
 
+  static bool is_of(const plan::WorkflowModel& model, const std::vector<std::uint32_t>& preset) {
+    for (std::size_t s = 0; s < std::min(preset.size(), model.stages.size()); ++s) {
+      const std::size_t there = model.stages[s].candidates.size();
+      if (there > 0 && preset[s] >= there) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] std::vector<std::uint32_t> look_up(const plan::WorkflowModel& model,
                                                    const AquatopePresets::key_type& key) const {
     if (known_ != nullptr) {
-      if (const auto it = known_->find(key); it != known_->end()) return it->second;
+      if (const auto it = known_->find(key); it != known_->end() && is_of(model, it->second)) return it->second;
     }
     return search(model, key, settings_);
   }

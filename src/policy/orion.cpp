@@ -92,7 +92,10 @@ class Orion final : public Dispatch {
     const Waiting& oldest = queue.waiting.front();
     const bool handler = queue.planner != view.application(queue.application).planner;
     if (!handler) {
-      if (const auto known = plans_.find(oldest.request); known != plans_.end()) return known->second;
+      const auto known = plans_.find(oldest.request);
+      const std::size_t there = queue.planner->model().stages[queue.model_stage].candidates.size();
+      // A changed profile may have fewer rows than the plan was made from.
+      if (known != plans_.end() && known->second.candidates[queue.model_stage] < there) return known->second;
     }
     const plan::OrionPlan& found = planner_.find(queue, queue.waiting.size(), (oldest.deadline - view.now).to_ms());
     Plan& plan = handler ? handler_ : plans_[oldest.request];

@@ -67,6 +67,24 @@ TEST(Deploy, EverySchedulerFollowsAChangedProfile) {
   }
 }
 
+TEST(Deploy, EverySchedulerGoesOnWithAProfileOfFewerRows) {
+  Profile one_row = ten_ms();
+  std::get<ProfileTable>(one_row).rows.resize(1);
+  Profile batches_pay = ten_ms();
+  std::get<ProfileTable>(batches_pay).rows[2].mean_ms = 11;
+  for (const std::string_view name : policy::scheduler_names()) {
+    Scene scene({stage("a")}, std::string(name));
+    for (const Profile& profile : {batches_pay, one_row}) {
+      scene.see(ProfileChanged{
+          .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(profile)});
+      for (std::uint64_t id = 0; id < 8; ++id) scene.arrive(id);  // known ones the second time
+      (void)scene.decide();
+      scene.invoker(0, 1);
+    }
+    EXPECT_FALSE(scene.at(1).decide().empty() && scene.started().empty()) << name;
+  }
+}
+
 TEST(Deploy, AProfileOfSomethingUnknownIsIgnored) {
   Scene scene({stage("a")});
   const auto profile = std::make_shared<Profile>(ten_ms(3));
