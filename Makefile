@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build setup bench bench-plan soak determinism fuzz lint format clean
+.PHONY: help run test build setup bench bench-plan bench-sim soak determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -13,6 +13,7 @@ help:
 	@echo "make build        build into build/release (sluice)"
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
+	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -36,6 +37,9 @@ bench: build
 
 bench-plan: build
 	@$(RELEASE)/bench/bench_plan
+
+bench-sim: build
+	@$(RELEASE)/bench/bench_sim
 
 soak: build
 	@first=1; while $(RELEASE)/sluice soak --seeds $$first..$$((first + 999)); do first=$$((first + 1000)); done

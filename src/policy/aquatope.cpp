@@ -117,7 +117,7 @@ class Aquatope final : public Dispatch {
   std::vector<std::uint32_t> presets_;  // candidates by queue
   std::vector<InvocationId> held_up_;   // by queue: the oldest when it last found no place
   QueuePass pass_;
-  EsgPlacement placement_;  // of one decision only: not part of the state
+  EsgPlacement placement_;  // derived: not part of the state
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ class Esg final : public Dispatch {
   double safety_;
   bool by_deadline_;
   State state_;
-  // Of one instant only: not part of the state.
+  // Derived or of one instant only: not part of the state.
   EsgPlacement placement_;
   std::vector<std::uint32_t> pass_;
   std::size_t at_ = 0;

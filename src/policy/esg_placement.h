@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "policy/home.h"
@@ -14,27 +15,36 @@ class EsgPlacement {
  public:
   // Works out the order for the queue's oldest invocation; offers are for this queue from then on.
   void look_at(const View& view, const Queue& queue) {
-    const auto& application = *view.application(queue.application).application;
+    near_ = queue.entry ? InvokerId::none() : queue.waiting.front().inputs_at;
     const auto n = static_cast<std::uint32_t>(view.invokers.size());
-    order_.clear();
     if (n == 0) return;
-    const HomeOrder home(application.tenant, application.function(queue.function).name, n);
-    const InvokerId near = queue.waiting.front().inputs_at;
-    if (!queue.entry && near.valid()) order_.push_back(near.value());
-    for (std::uint32_t i = 0; i < n; ++i) order_.push_back(home[i]);
+    if (homes_.size() <= queue.id.index()) homes_.resize(queue.id.index() + 1);
+    auto& home = homes_[queue.id.index()];
+    if (home && home->invokers() == n) return;
+    const auto& application = *view.application(queue.application).application;
+    home.emplace(application.tenant, application.function(queue.function).name, n);
   }
 
   // Adds the first invoker with room for `c`, if any has, to the ranked proposals.
   void offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
-    const auto room = [&](std::uint32_t invoker) { return view.fits(queue, c, invoker); };
-    const auto found = std::find_if(order_.begin(), order_.end(), room);
-    if (found == order_.end()) return;
+    const auto found = first(view, queue, c);
+    if (!found) return;
     const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
     out.ranked.push_back({.configuration = c, .invoker = InvokerId(*found), .members = members});
   }
 
  private:
-  std::vector<std::uint32_t> order_;
+  [[nodiscard]] std::optional<std::uint32_t> first(const View& view, const Queue& queue, const Configuration& c) const {
+    if (near_.valid() && view.fits(queue, c, near_.value())) return near_.value();
+    for (std::uint32_t i = 0; i < view.invokers.size(); ++i) {
+      const std::uint32_t at = (*homes_[queue.id.index()])[i];
+      if (view.fits(queue, c, at)) return at;
+    }
+    return std::nullopt;
+  }
+
+  InvokerId near_;
+  std::vector<std::optional<HomeOrder>> homes_;  // by queue; derived: finding a step takes long
 };
 
 }  // namespace sluice::policy

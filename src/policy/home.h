@@ -25,6 +25,7 @@ class HomeOrder {
       if (std::gcd(step_, invokers) == 1 && skip-- == 0) break;
     }
   }
+  [[nodiscard]] std::uint32_t invokers() const { return invokers_; }
   // The i-th invoker to try. REQUIRES: i < number of invokers.
   [[nodiscard]] std::uint32_t operator[](std::uint32_t i) const {
     return static_cast<std::uint32_t>((first_ + std::uint64_t{i} * step_) % invokers_);
