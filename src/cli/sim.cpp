@@ -65,24 +65,58 @@ class Everybody final : public sim::Observer {
   std::vector<sim::Observer*> list_;
 };
 
+Error located(const std::string& place, const Error& error) {
+  return {error.code, fmt::format("{}: {}", place, error.message)};
+}
+
+// Where the experiment names the i-th scheduler; a single one may stand without a list.
+std::string place_of_scheduler(const SimOptions& options, const spec::Loaded& loaded, std::size_t i) {
+  if (!options.schedulers.empty()) return "--scheduler";
+  const std::string item = fmt::format("schedulers[{}]", i);
+  return loaded.place(loaded.places.contains(item) ? item : "schedulers");
+}
+
+Result<std::string> read_trace(const spec::Loaded& loaded, const Experiment& experiment) {
+  const auto* from = std::get_if<Trace>(&experiment.workload.arrivals);
+  if (from == nullptr) return std::string();
+  auto text = spec::read_trace_from_disk(from->file);
+  if (!text) return located(loaded.place("workload.file"), text.error());
+  return text;
+}
+
+Status check_arrivals(const spec::Loaded& loaded, const Setup& setup) {
+  std::vector<std::string> names;
+  for (const Application& application : setup.experiment.applications) names.push_back(application.name);
+  const Experiment& experiment = setup.experiment;
+  const auto made = workload::ArrivalStream::make(experiment.workload, names, experiment.seed, setup.trace);
+  if (made) return Done{};
+  const bool trace = std::holds_alternative<Trace>(experiment.workload.arrivals);  // names its file and line itself
+  return trace ? made.error() : located(loaded.place("workload"), made.error());
+}
+
 // Everything that can be wrong is said before the first event.
-Result<Setup> set_up(const SimOptions& options, const Experiment& document) {
-  Setup setup{.experiment = document};
+Result<Setup> set_up(const SimOptions& options, const spec::Loaded& loaded) {
+  Setup setup{.experiment = std::get<Experiment>(*loaded.document)};
   Experiment& experiment = setup.experiment;
   if (options.requests) experiment.workload.requests = *options.requests;
   if (options.seed) experiment.seed = *options.seed;
-  if (const auto* from = std::get_if<Trace>(&experiment.workload.arrivals)) {
-    auto text = spec::read_from_disk(from->file);
-    if (!text) return Error{text.error().code, fmt::format("workload.file: {}", text.error().message)};
-    setup.trace = std::move(text).value();
-  }
+  auto trace = read_trace(loaded, experiment);
+  if (!trace) return trace.error();
+  setup.trace = std::move(trace).value();
+  if (const Status arrivals = check_arrivals(loaded, setup); !arrivals) return arrivals.error();
   setup.names = options.schedulers.empty() ? experiment.schedulers : options.schedulers;
   if (setup.names.empty()) setup.names = {"sluice"};
-  for (const std::string& name : setup.names) {
+  for (std::size_t i = 0; i < setup.names.size(); ++i) {
+    const std::string& name = setup.names[i];
+    if (const auto known = policy::make_scheduler(name, {}); !known)
+      return located(place_of_scheduler(options, loaded, i), known.error());
     const auto world = sim::World::make(experiment, {.scheduler = name, .seed = experiment.seed}, setup.trace);
-    if (!world) return Error{world.error().code, fmt::format("{}: {}", options.file, world.error().message)};
+    // What is too large for every machine; all else is wrong with an application.
+    if (!world)
+      return located(loaded.place(world.error().code == ErrorCode::too_large ? "cluster" : "applications"),
+                     world.error());
     auto made = sim::prepare(experiment, name);
-    if (!made) return Error{made.error().code, fmt::format("{}: {}", options.file, made.error().message)};
+    if (!made) return located(loaded.place("applications"), made.error());
     setup.prepared.emplace(name, std::move(made).value());
   }
   if (std::set(setup.names.begin(), setup.names.end()).size() < setup.names.size() &&
@@ -229,9 +263,9 @@ int sim_command(const SimOptions& options) {
   const spec::Loaded loaded = spec::load(options.file);
   for (const spec::Diagnostic& d : loaded.diagnostics.sorted()) fmt::print(stderr, "{}\n", to_string(d));
   if (!loaded.document) return 1;
-  const auto* document = std::get_if<Experiment>(&*loaded.document);
-  if (document == nullptr) return failed(fmt::format("{} is no experiment; sluice sim needs one", options.file));
-  const Result<Setup> setup = set_up(options, *document);
+  if (!std::holds_alternative<Experiment>(*loaded.document))
+    return failed(fmt::format("{} is no experiment; sluice sim needs one", options.file));
+  const Result<Setup> setup = set_up(options, loaded);
   if (!setup) return failed(setup.error().message);
   return run_and_tell(options, *setup);
 }

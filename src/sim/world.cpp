@@ -86,7 +86,10 @@ Status World::deploy() {
                                ? application->function(stage.function).memory.value_or(Bytes{})
                                : Bytes{};
       if (!fits_somewhere(experiment_.cluster, stage, memory)) {
-        return named({ErrorCode::invalid, str("no machine of the cluster fits stage '", stage.name, "'")});
+        const Configuration& least = plan::least(stage.candidates).configuration;
+        return named({ErrorCode::too_large,
+                      str("no machine of the cluster fits stage '", stage.name, "'; it needs at least ", least.vcpu,
+                          " vCPU, ", least.slices, " vGPU", memory > Bytes{} ? str(" and ", to_string(memory)) : "")});
       }
     }
     Deployment d{.id = ApplicationId(static_cast<ApplicationId::rep>(i)), .application = application};

@@ -77,7 +77,18 @@ std::optional<Application> load_triton(const std::string& text, const std::strin
   return build(std::move(ensemble->draft), out);
 }
 
-std::optional<Document> load_yaml(const std::string& text, const std::string& path, Includes& includes) {
+void note_places(const Node& node, const std::string& path, int depth, std::map<std::string, Mark, std::less<>>& out) {
+  if (!path.empty()) out.emplace(path, node.mark);
+  if (depth == 0) return;
+  for (const Entry& entry : node.entries) {
+    note_places(entry.value, path.empty() ? entry.key : str(path, ".", entry.key), depth - 1, out);
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    note_places(node.items[i], str(path, "[", i, "]"), depth - 1, out);
+}
+
+std::optional<Document> load_yaml(const std::string& text, const std::string& path, Includes& includes,
+                                  Loaded* loaded) {
   Diagnostics& out = includes.diagnostics();
   const auto node = read_yaml(text, path, out);
   if (!node) return std::nullopt;
@@ -86,7 +97,10 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
   // What a document is follows from the field that only it has.
   if (node->find("application") != nullptr || node->find("workflow") != nullptr)
     return load_yaml_application(*node, path, includes);
-  if (node->find("experiment") != nullptr) return read_experiment(document, includes);
+  if (node->find("experiment") != nullptr) {
+    if (loaded != nullptr) note_places(*node, "", 2, loaded->places);
+    return read_experiment(document, includes);
+  }
   if (node->find("functions") != nullptr) {
     FunctionList list;
     Fields fields(document);
@@ -107,7 +121,9 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
   return std::nullopt;
 }
 
-std::optional<Document> load_text(const std::string& text, const std::string& path, Format format, Includes& includes) {
+// `loaded`: where to note places; null for what another document lists.
+std::optional<Document> load_text(const std::string& text, const std::string& path, Format format, Includes& includes,
+                                  Loaded* loaded = nullptr) {
   if (!valid_utf8(text)) {
     includes.diagnostics().error(path, {}, "", "is not text in UTF-8");
     return std::nullopt;
@@ -120,26 +136,45 @@ std::optional<Document> load_text(const std::string& text, const std::string& pa
     case Format::yaml:
       break;
   }
-  return load_yaml(text, path, includes);
+  return load_yaml(text, path, includes, loaded);
 }
 
-}  // namespace
-
-Result<std::string> read_from_disk(const std::string& path) {
+Result<std::string> read_up_to(const std::string& path, std::size_t bytes_max) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status)) return Error{ErrorCode::not_found, str("there is no file ", path)};
   if (!std::filesystem::is_regular_file(status)) return Error{ErrorCode::invalid, str(path, " is not a file")};
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return Error{ErrorCode::io, str(path, " cannot be opened; check its permissions")};
-  std::string content(limits::document_bytes_max + 1, '\0');
-  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(stream.gcount()));
-  if (content.size() > limits::document_bytes_max) {
+  constexpr std::size_t kPart = 1 << 20;
+  std::string content;
+  while (stream && content.size() <= bytes_max) {
+    const std::size_t before = content.size();
+    content.resize(before + kPart);
+    stream.read(content.data() + before, kPart);
+    content.resize(before + static_cast<std::size_t>(stream.gcount()));
+  }
+  if (content.size() > bytes_max) {
     return Error{ErrorCode::too_large, str(path, " has ", std::filesystem::file_size(path, ignored), " bytes, at most ",
-                                           limits::document_bytes_max, " are allowed")};
+                                           bytes_max, " are allowed")};
   }
   return content;
+}
+
+}  // namespace
+
+Result<std::string> read_from_disk(const std::string& path) {
+  return read_up_to(path, limits::document_bytes_max);
+}
+
+Result<std::string> read_trace_from_disk(const std::string& path) {
+  return read_up_to(path, limits::trace_bytes_max);
+}
+
+std::string Loaded::place(std::string_view field) const {
+  const auto it = places.find(field);
+  if (it == places.end()) return str(file, ": ", field);
+  return str(file, ":", it->second.line, ":", it->second.column, ": ", field);
 }
 
 std::string_view name_of(Format format) {
@@ -166,7 +201,7 @@ Loaded load(const std::string& path, const ReadFile& read) {
     return out;
   }
   Includes includes(read, out.diagnostics);
-  out.document = load_text(*text, path, out.format, includes);
+  out.document = load_text(*text, path, out.format, includes, &out);
   if (out.diagnostics.has_errors()) out.document.reset();
   return out;
 }

@@ -88,6 +88,19 @@ TEST_F(Sim, ALongRunStillGivesASmallPage) {
   EXPECT_GE(data["schedulers"][0]["window"]["requests"].size(), 1'000u);
 }
 
+// One folder of experiments that cannot run; regenerate.sh writes what they print.
+TEST(WrongExperiments, AreRefusedBeforeTheFirstEventWithFileAndLine) {
+  std::size_t seen = 0;
+  for (const auto& entry : fs::directory_iterator("tests/cli/wrong_sim")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++seen;
+    const auto run = sluice("sim " + entry.path().string());
+    EXPECT_EQ(run.status, 1) << entry.path();
+    EXPECT_EQ(run.output, read(fs::path(entry.path()).replace_extension(".expected"))) << entry.path();
+  }
+  EXPECT_GE(seen, 12u);
+}
+
 TEST(Report, ANameCannotEndTheScriptOfTheData) {
   sluice::Experiment experiment;
   experiment.name = "</script><b>";
