@@ -117,6 +117,7 @@ std::vector<Shown> shown_experiments(const Figures& f) {
   for (const char* experiment : {"orion-search", "orion"}) {
     out.push_back(number(experiment, "slo_hit_rate", "hits %", 100, 2));
     out.push_back(number(experiment, "search_us", "µs charged for a decision", 1, 1));
+    out.push_back(number(experiment, "configuration_miss_rate", "configuration misses %", 100, 2));
   }
   out.push_back(number("overhead", "full_queue_search_us", "µs of a search with a full queue, timed here", 1, 0));
   out.push_back(number("load-axis", "slo_hit_rate", "hits % by load, in multiples of heavy", 100, 2));

@@ -188,6 +188,13 @@ std::vector<Point> orion_points(const Experiment& evaluation) {
                      .contenders = {std::move(orion)}});
     }
   }
+  for (const Setting headline : headline_settings()) {
+    Contender orion = contender("orion");
+    orion.parameters["cap"] = 0;
+    out.push_back({.setting = name_of(headline) + "/batches=uncapped",
+                   .set_up = with_setting(evaluation, headline),
+                   .contenders = {std::move(orion)}});
+  }
   return out;
 }
 

@@ -54,10 +54,17 @@ std::size_t best_tuning(std::span<const Figures> tried) {
 
 EsgTuning known_tuning(Setting setting) {
   static const std::map<Setting, EsgTuning> kKnown{
-      {{Slo::strict, Load::light}, {.safety = 1.06}},
+      {{Slo::strict, Load::light}, {.safety = 1.1, .k = 1, .order = 0, .group = 3}},
+      {{Slo::moderate, Load::light}, {.safety = 1.15, .k = 1, .order = 0, .group = 5}},
+      {{Slo::relaxed, Load::light}, {.safety = 1, .k = 1, .order = 0, .group = 1}},
+      {{Slo::strict, Load::normal}, {.safety = 1.1, .k = 5, .order = 0, .group = 5}},
+      {{Slo::moderate, Load::normal}, {.safety = 1.15, .k = 5, .order = 0, .group = 5}},
+      {{Slo::relaxed, Load::normal}, {.safety = 1, .k = 1, .order = 0, .group = 1}},
+      {{Slo::strict, Load::heavy}, {.safety = 1.08, .k = 1, .order = 0, .group = 5}},
+      {{Slo::moderate, Load::heavy}, {.safety = 1.04, .k = 5, .order = 1, .group = 1}},
+      {{Slo::relaxed, Load::heavy}, {.safety = 1, .k = 1, .order = 0, .group = 1}},
   };
-  const auto it = kKnown.find(setting);
-  return it == kKnown.end() ? EsgTuning{} : it->second;
+  return kKnown.at(setting);
 }
 
 }  // namespace sluice::reproduce

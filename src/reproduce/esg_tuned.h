@@ -27,7 +27,7 @@ struct EsgTuning {
 // The position of the best: most hits; of those within 0.1 point of the most, the cheapest per met request; of equal
 // ones the first. REQUIRES: not empty.
 [[nodiscard]] std::size_t best_tuning(std::span<const Figures> tried);
-// What the whole grid gave on stream 1 with 20,000 requests and the profiles of examples/esg (docs/reproduce-esg.md).
+// What the whole grid gave on stream 1 with 4,000 requests and the profiles of examples/esg (docs/reproduce-esg.md).
 [[nodiscard]] EsgTuning known_tuning(Setting setting);
 
 }  // namespace sluice::reproduce
