@@ -11,7 +11,7 @@
 namespace sluice::reproduce {
 namespace {
 
-constexpr int kTimes = 5;  // the median of
+constexpr int kTimes = 3;  // the median of
 
 double median_us(const Means& means, const std::function<void()>& work) {
   std::vector<double> times;

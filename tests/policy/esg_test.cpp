@@ -1,0 +1,29 @@
+#include <gtest/gtest.h>
+
+#include "policy/stand.h"
+
+namespace sluice::policy {
+namespace {
+
+const std::vector<Rows> kTwoStages{{{1, 1, 1, 10}}, {{1, 1, 1, 10}}};
+
+// One slice is free, a first stage of a young request and a second stage of an older one wait, and it is the first
+// stage's turn.
+Starts with_one_slice_left(Parameters parameters) {
+  Stand stand("esg", kTwoStages, 100, std::move(parameters));
+  stand.invoker(0, 8, 2).arrive(0).arrive(1);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 0: (1,1,1) on 0", "s0 of 1: (1,1,1) on 0"}));
+  EXPECT_EQ(stand.finish().decide(), (Starts{"s1 of 0: (1,1,1) on 0"}));
+  return stand.at(5).finish().arrive(2).decide();
+}
+
+TEST(Esg, TakesQueuesInTurn) {
+  EXPECT_EQ(with_one_slice_left({}), (Starts{"s0 of 2: (1,1,1) on 0"}));
+}
+
+TEST(Esg, TakesQueuesByDeadlineIfAsked) {
+  EXPECT_EQ(with_one_slice_left({{"order", 1}}), (Starts{"s1 of 1: (1,1,1) on 0"}));
+}
+
+}  // namespace
+}  // namespace sluice::policy
