@@ -44,6 +44,11 @@ void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured
 
 void Scheduler::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
+    archive(learned.replaced);
+    if (archive.is_loading() && learned.replaced) {
+      auto profile = profile::FunctionProfile::make(*learned.replaced);
+      if (profile.ok()) learned.profile = std::move(profile).value();
+    }
     for (profile::Learner* learner : {&learned.learner, &learned.published}) {
       profile::Learner::State state = learner->state();
       archive(state);

@@ -194,6 +194,7 @@ class Scheduler {
   std::vector<std::uint32_t> load_failures_;       // in a row; likewise
   struct Learned {
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
+    std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
   };
   std::vector<Learned> learned_;  // likewise

@@ -120,7 +120,7 @@ class SluiceDispatch final : public Dispatch {
     const SluiceModel* m = model(view, queue);
     const double rate = state_->calls[queue.id.index()].per_ms(view.now);
     if (m == nullptr || rate <= 0) return false;
-    const BatchWait& rule = wait_rule(*m, queue, rate);
+    const BatchWait& rule = wait_rule(queue, rate);
     const std::size_t n = queue.waiting.size();
     const double age = m->horizon_ms() - (queue.waiting.front().deadline - view.now).to_ms();
     if (rule.gain(n, age) <= least_gain_) return false;
@@ -131,10 +131,11 @@ class SluiceDispatch final : public Dispatch {
     return true;
   }
 
-  const BatchWait& wait_rule(const SluiceModel& m, const Queue& queue, double rate) {
+  const BatchWait& wait_rule(const Queue& queue, double rate) {
     if (rules_.size() <= queue.id.index()) rules_.resize(queue.id.index() + 1);
     Rules& rules = rules_[queue.id.index()];
-    if (rules.model != &m) rules = {&m, {}};
+    const std::shared_ptr<const SluiceModel>& m = models_[queue.id.index()].model;
+    if (rules.model != m) rules = {m, {}};
     std::size_t step = 0;
     double rounded = kRateLeast;
     for (; rounded < rate && step < kRateSteps; ++step) rounded *= kRateStep;
@@ -142,7 +143,7 @@ class SluiceDispatch final : public Dispatch {
     if (rules.by_step.size() <= step) rules.by_step.resize(step + 1);
     auto& rule = rules.by_step[step];
     if (rule == nullptr) {
-      rule = std::make_unique<BatchWait>(m.table(), queue.model_stage, m.horizon_ms(), rounded,
+      rule = std::make_unique<BatchWait>(m->table(), queue.model_stage, m->horizon_ms(), rounded,
                                          queue.planner->model().batch_caps());
     }
     return *rule;
@@ -237,7 +238,7 @@ class SluiceDispatch final : public Dispatch {
   std::shared_ptr<SluiceState> state_;
   // Derived, or of one instant only: not part of the state.
   struct Rules {
-    const SluiceModel* model = nullptr;
+    std::shared_ptr<const SluiceModel> model;         // held, so that another one cannot have its address
     std::vector<std::unique_ptr<BatchWait>> by_step;  // made when first asked for
   };
   struct Known {
