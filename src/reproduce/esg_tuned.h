@@ -22,7 +22,7 @@ struct EsgTuning {
 
 // safety 1, 1.02, 1.04, 1.06, 1.08, 1.1, 1.15, 1.2 × K 1, 5, 10 × order 0, 1 × group 1, 3, 5.
 [[nodiscard]] std::vector<EsgTuning> tuning_grid();
-// safety × order with K 5 and groups of 3: what matters most, for sweeps that tune at every point.
+// safety 1, 1.04, 1.08, 1.15 × order, with K 5 and groups of 3: what matters most, for sweeps that tune at every point.
 [[nodiscard]] std::vector<EsgTuning> short_tuning_grid();
 // The position of the best: most hits; of those within 0.1 point of the most, the cheapest per met request; of equal
 // ones the first. REQUIRES: not empty.
