@@ -74,10 +74,9 @@ TEST(EsgTuned, OfEqualOnesTheFirstAndNobodyMetIsTheDearest) {
 // The largest good number below `bad`, if those up to `last` are good.
 int bisected(int good, int bad, int last) {
   Bisection bisection(good, bad);
-  for (int asked = 0; const auto next = bisection.next(); ++asked) {
-    EXPECT_LT(asked, 8);
-    bisection.tell(*next <= last);
-  }
+  int asked = 0;
+  for (; asked < 8 && bisection.next(); ++asked) bisection.tell(*bisection.next() <= last);
+  EXPECT_LT(asked, 8);
   return bisection.last_good();
 }
 
