@@ -54,7 +54,7 @@ std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId i
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
     load_failures_.push_back(0);
     auto profile = profile::FunctionProfile::make(function);
-    learned_.push_back({profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt, {}, {}, {}});
+    learned_.push_back({profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt, {}, {}, {}, 0});
     out.push_back(shared);
   }
   return out;
@@ -90,7 +90,7 @@ void Scheduler::on(const ProfileChanged& event) {
   const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
   auto profile = profile::FunctionProfile::make(*event.profile);
   CHECK_MSG(profile.ok(), profile.error().message);
-  learned_[shared.index()] = {std::move(profile).value(), *event.profile, {}, {}};  // learning begins again
+  learned_[shared.index()] = {std::move(profile).value(), *event.profile, {}, {}, 0};  // learning begins again
   believe(event.application, std::move(changed));
 }
 

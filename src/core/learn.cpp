@@ -27,6 +27,10 @@ void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured
   const profile::Latency planned = learned.profile->latency(ran);
   if (planned.mean_ms <= 0) return;
   learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
+  // The first executions teach the most. Later, noise alone brings a window past the tolerance now and then, and making
+  // tables again costs more than being a few executions late.
+  constexpr std::uint64_t kFirst = 64, kEvery = 64;
+  if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
   if (!learned.learner.changed_since(learned.published, ran, planned)) return;
   learned.published = learned.learner;
   const Profile now = corrected(*learned.profile, learned.learner);
@@ -44,7 +48,7 @@ void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured
 
 void Scheduler::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
-    archive(learned.replaced);
+    archive(learned.replaced, learned.executions);
     if (archive.is_loading() && learned.replaced) {
       auto profile = profile::FunctionProfile::make(*learned.replaced);
       if (profile.ok()) learned.profile = std::move(profile).value();

@@ -196,6 +196,7 @@ class Scheduler {
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
     std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
+    std::uint64_t executions = 0;
   };
   std::vector<Learned> learned_;  // likewise
   std::vector<policy::Queue> queues_;
