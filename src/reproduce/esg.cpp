@@ -44,8 +44,9 @@ void add_tuning(const PlayedPoint& point, std::vector<Row>& out) {
 
 // Experiments 2 and 4: latency over objective by application, and of the longest one over the course of the run.
 void add_latencies(const PlayedPoint& point, std::vector<Row>& out) {
-  for (const auto& [name, figures] : point.contenders) {
-    const Figures mean = mean_of(figures);
+  for (const auto& contender : point.contenders) {
+    const std::string& name = contender.first;
+    const Figures mean = mean_of(contender.second);
     const auto add = [&](const char* experiment, std::string metric, double ours) {
       Row row{experiment, point.setting, name, std::move(metric)};
       row.ours = ours;
