@@ -10,14 +10,9 @@
 namespace sluice::core {
 namespace {
 
-std::uint64_t all_slices(std::uint32_t count) {
-  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-}
-
 auto find_booking(auto& invoker, std::uint64_t owner, bool reserved) {
-  const auto it = std::find_if(invoker.bookings.begin(), invoker.bookings.end(), [&](const policy::Booking& b) {
-    return b.owner == owner && b.reserved == reserved;
-  });
+  const auto it = std::find_if(invoker.bookings.begin(), invoker.bookings.end(),
+                               [&](const policy::Booking& b) { return b.owner == owner && b.reserved == reserved; });
   CHECK(it != invoker.bookings.end());
   return it;
 }
@@ -53,7 +48,7 @@ void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, b
              .device = capacity.device};
   for (std::uint32_t i = 0; i < capacity.gpus; ++i) {
     invoker.gpus.push_back({.slices = capacity.slices_per_gpu,
-                            .free = all_slices(capacity.slices_per_gpu),
+                            .free = policy::all_slices(capacity.slices_per_gpu),
                             .memory = capacity.gpu_memory,
                             .memory_free = capacity.gpu_memory});
   }

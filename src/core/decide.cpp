@@ -177,9 +177,9 @@ void Scheduler::drop(const policy::Proposals& proposals) {
 // How long the batch is believed to hold what it takes: its inputs and its execution.
 Duration Scheduler::expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const {
   const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
-  const auto it = std::lower_bound(
-      candidates.begin(), candidates.end(), proposal.configuration,
-      [](const plan::Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
+  const auto it =
+      std::lower_bound(candidates.begin(), candidates.end(), proposal.configuration,
+                       [](const plan::Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
   if (it == candidates.end() || it->configuration != proposal.configuration) {
     CHECK(proposal.reservation.valid());  // promised before its profile changed
     return books_.promised_time(proposal.invoker, proposal.reservation);
@@ -188,8 +188,7 @@ Duration Scheduler::expected_time(const policy::Queue& queue, const policy::Prop
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
     const policy::Waiting& member = queue.waiting[proposal.first + i];
     if (!member.inputs_at.valid()) continue;
-    auto& sum = member.inputs_at == proposal.invoker ? inputs.local : inputs.remote;
-    sum = sum.value_or(Bytes{}) + member.bytes;
+    inputs.add(member.inputs_at == proposal.invoker, member.bytes);
   }
   return Duration::ms(it->ms) + profile::transfer_time(transfer_, inputs);
 }

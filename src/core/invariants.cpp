@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/scheduler.h"
+#include "policy/slice_positions.h"
 
 namespace sluice::core {
 namespace {
@@ -103,15 +104,15 @@ std::string Scheduler::broken_books() const {
     if (at.promised != invoker.reserved || at.promised + at.running != invoker.bookings.size()) {
       return str("invoker ", i, ": ", at.promised, " promises, the books say ", invoker.reserved);
     }
-    if (invoker.memory - invoker.memory_free != at.host_memory) return str("invoker ", i, ": host memory does not add up");
+    if (invoker.memory - invoker.memory_free != at.host_memory)
+      return str("invoker ", i, ": host memory does not add up");
     for (std::size_t f = 0; f < functions_.size(); ++f) {
       const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
       if (invoker.room.of(function) != at.host_room[f]) return str("invoker ", i, ": room on the host does not add up");
     }
     for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
       const policy::Gpu& gpu = invoker.gpus[g];
-      const std::uint64_t all = gpu.slices >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << gpu.slices) - 1;
-      if ((gpu.free ^ at.slices[g]) != all) {
+      if ((gpu.free ^ at.slices[g]) != policy::all_slices(gpu.slices)) {
         return str("invoker ", i, " GPU ", g, ": free and running slices do not add up");
       }
       if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free < Bytes{}) {
@@ -141,7 +142,8 @@ std::string Scheduler::broken_queues() const {
   }
   for (Slot r = 0; r < requests_.size(); ++r) {
     if (requests_[r].used && requests_[r].waiting != waits[r]) {
-      return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ", requests_[r].waiting);
+      return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ",
+                 requests_[r].waiting);
     }
   }
   return "";

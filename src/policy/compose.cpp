@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policy/slack.h"
+
 namespace sluice::policy {
 namespace {
 
@@ -43,8 +45,7 @@ class Composed final : public Dispatch {
   [[nodiscard]] std::int64_t urgency(const View& view, std::uint32_t queue_index) const {
     const Queue& queue = view.queues[queue_index];
     if (composition_.ordering == Ordering::fifo) return queue.waiting.front().ready.count_ns();
-    const double rest = queue.planner->fastest_ms(queue.model_stage, 1);
-    return (queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rest).count_ns();
+    return slack_ns(view, queue);
   }
 
   void propose(const View& view, const Queue& queue, Proposals& out) {

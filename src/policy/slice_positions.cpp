@@ -26,7 +26,7 @@ std::optional<std::uint64_t> free_positions(const FreeSlices& gpu, std::uint32_t
     return taken;
   }
   const std::uint32_t width = layout == SliceLayout::buddy ? std::bit_ceil(wanted) : 1;
-  const std::uint64_t share = wanted >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << wanted) - 1;
+  const std::uint64_t share = all_slices(wanted);
   for (std::uint32_t at = 0; at + wanted <= gpu.slices; at += width) {
     const std::uint64_t mask = share << at;
     if ((gpu.free & mask) == mask && (layout != SliceLayout::mig || mig_start(wanted, at))) return mask;

@@ -12,6 +12,11 @@ struct FreeSlices {
   std::uint64_t free = 0;    // a bit each
 };
 
+// A bit for each of `count` slices, from the lowest on.
+[[nodiscard]] constexpr std::uint64_t all_slices(std::uint32_t count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
 // The positions for `wanted` slices: the lowest free ones where the layout lets them start; nothing if there are none.
 [[nodiscard]] std::optional<std::uint64_t> free_positions(const FreeSlices& gpu, std::uint32_t wanted,
                                                           SliceLayout layout);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "policy/batch_wait.h"
+#include "policy/slack.h"
 #include "policy/sluice_parts.h"
 #include "profile/transfer.h"
 
@@ -48,11 +49,7 @@ class SluiceDispatch final : public Dispatch {
   void begin(const View& view) override {
     state_->grow(view);
     order_.clear();
-    for (const std::uint32_t q : view.busy_queues) {
-      const Queue& queue = view.queues[q];
-      const double rest = queue.planner->fastest_ms(queue.model_stage, 1);
-      order_.emplace_back((queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rest).count_ns(), q);
-    }
+    for (const std::uint32_t q : view.busy_queues) order_.emplace_back(slack_ns(view, view.queues[q]), q);
     std::sort(order_.begin(), order_.end());
     at_ = 0;
     wake_.reset();
@@ -211,9 +208,8 @@ class SluiceDispatch final : public Dispatch {
     const InvokerId home = queue.waiting.front().inputs_at;
     for (std::uint32_t i = 0; i < count; ++i) {
       const Waiting& w = queue.waiting[i];
-      auto& sum = w.inputs_at == home ? near.local : near.remote;
-      sum = sum.value_or(Bytes{}) + w.bytes;
-      far.remote = far.remote.value_or(Bytes{}) + w.bytes;
+      near.add(w.inputs_at == home, w.bytes);
+      far.add(false, w.bytes);
     }
     return {profile::transfer_time(view.transfer, near).to_ms(), profile::transfer_time(view.transfer, far).to_ms()};
   }

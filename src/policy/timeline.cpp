@@ -38,8 +38,8 @@ std::optional<SlicePositions> free_during(const Invoker& invoker, const Configur
     if (!invoker.warm && invoker.gpus[g].room.of(function) == 0) continue;
     const auto gpu = static_cast<std::uint16_t>(g);
     const std::uint32_t slices = invoker.gpus[g].slices;
-    const std::uint64_t all = slices >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << slices) - 1;
-    const auto mask = free_positions({slices, all & ~slices_taken(invoker, gpu, span)}, c.slices, invoker.layout);
+    const auto mask =
+        free_positions({slices, all_slices(slices) & ~slices_taken(invoker, gpu, span)}, c.slices, invoker.layout);
     if (mask) return SlicePositions{gpu, *mask};
   }
   return std::nullopt;
@@ -57,7 +57,8 @@ std::optional<Gap> first_gap(const Invoker& invoker, const Configuration& c, Sha
   }
   std::sort(starts.begin(), starts.end());
   for (const Time start : starts) {
-    if (const auto positions = free_during(invoker, c, function, {start, start + length})) return Gap{start, *positions};
+    if (const auto positions = free_during(invoker, c, function, {start, start + length}))
+      return Gap{start, *positions};
   }
   return std::nullopt;
 }

@@ -12,6 +12,10 @@ namespace sluice::profile {
 // What a whole batch reads from its predecessors, by where it lies; absent: no input lies there.
 struct BatchInputs {
   std::optional<Bytes> local, remote;
+  void add(bool is_local, Bytes bytes) {
+    std::optional<Bytes>& sum = is_local ? local : remote;
+    sum = sum.value_or(Bytes()) + bytes;
+  }
 };
 
 // The local delay and time for the local bytes, and once more for remote ones if any input is remote. Nothing if there

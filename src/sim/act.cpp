@@ -97,8 +97,7 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   profile::BatchInputs inputs;
   for (const BatchMember& member : command.members) {
     if (!member.inputs_at.valid()) continue;  // came with the request
-    auto& sum = member.inputs_at == command.invoker ? inputs.local : inputs.remote;
-    sum = sum.value_or(Bytes{}) + member.bytes;
+    inputs.add(member.inputs_at == command.invoker, member.bytes);
   }
   const Duration transfer = profile::transfer_time(experiment_.transfer, inputs);
   Duration run = execution(command);
@@ -114,7 +113,6 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   if (const Machines::Loaded* loaded = machines_.find(command.invoker, command.instance); loaded != nullptr) {
     for (const BatchMember& member : command.members) {
       if (loaded->since < member.ready) continue;
-      running.cold = true;
       if (const auto it = asked_.find(member.request.value()); it != asked_.end()) it->second.cold = true;
     }
   }

@@ -75,7 +75,6 @@ class World {
     Time decided, started;
     Duration held, transfer, measured;
     bool gone = false;  // its machine died, or it was cancelled
-    bool cold = false;  // it waited for a load
   };
   struct Asked {
     Time at, deadline;
