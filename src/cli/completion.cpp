@@ -18,7 +18,7 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then
-    COMPREPLY=($(compgen -W "capacity arrivals noise transfer price k group containers orion ablations bounds" -- "$current"))
+    COMPREPLY=($(compgen -W "capacity arrivals noise transfer price k group containers orion ablations ideas bounds" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = reproduce ]; then
     COMPREPLY=($(compgen -W "esg" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --planner ]; then

@@ -106,7 +106,7 @@ std::vector<Shown> shown_experiments(const Figures& f) {
       number("hits-and-cost", "configuration_miss_rate", "configuration misses %", 100, 2),
       number("hits-and-cost", "search_us", "µs charged for a decision", 1, 1),
       number("hits-and-cost", "idle_warm_gb_s", "idle warm GB·s", 1, 0)};
-  for (const char* sweep : {"arrivals", "noise", "transfer", "price", "k", "group", "containers", "ablations"})
+  for (const char* sweep : {"arrivals", "noise", "transfer", "price", "k", "group", "containers", "ablations", "ideas"})
     out.push_back(hits_at_cost(sweep));
   out.push_back(number("containers", "cold_starts", "cold starts", 1, 0));
   out.push_back(number("containers", "idle_warm_gb_s", "idle warm GB·s", 1, 0));

@@ -39,6 +39,7 @@ class SluiceDispatch final : public Dispatch {
   }
 
   void ended(const View&, RequestId request) override {
+    state_->foresight.forget(request);
     const auto it = state_->needs.find(request);
     if (it == state_->needs.end()) return;
     state_->needed -= it->second;
@@ -59,7 +60,7 @@ class SluiceDispatch final : public Dispatch {
     const auto rise = [&](double from) { return std::clamp((load - from) / 0.15, 0.0, 1.0); };
     least_gain_ = settings_.wait_gain * rise(settings_.wait_load);
     reserve_ms_ = settings_.reserve_load_ms * rise(0.75);
-    emptiest_ = load <= settings_.roomiest_load;
+    roomiest_ = load <= settings_.roomiest_load;
   }
 
   bool next(const View& view, Proposals& out) override {
@@ -82,6 +83,10 @@ class SluiceDispatch final : public Dispatch {
     double& known = state_->slice_ms[proposals.queue.index()];
     const double taken = batch.configuration.slices * expected_ms_ / batch.members;
     known += kLearn * (taken - known);
+    if (!settings_.foresee) return;
+    // The request of the oldest stands for the whole batch, which goes on together.
+    for (const RequestId member : members_) state_->foresight.forget(member);
+    state_->foresight.expect(members_.front(), batch.invoker, path_);
   }
 
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
@@ -92,6 +97,7 @@ class SluiceDispatch final : public Dispatch {
   // Rates within a step are the same to the waiting rule; per ms.
   static constexpr double kRateLeast = 1e-6, kRateStep = 1.1;
   static constexpr std::size_t kRateSteps = 200;
+  static constexpr std::size_t kLook = 32;  // machines for a batch
 
   // Nothing for a workflow of many thousand stages, whose tables would not fit into memory: frontiers with a margin
   // must do there.
@@ -177,11 +183,15 @@ class SluiceDispatch final : public Dispatch {
     if (workspace_.options.empty()) out.drop = settings_.drop ? 1 : 0;
   }
 
+  // Until the deadline of the oldest, less what later stages may lose.
+  [[nodiscard]] double left_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
+    return (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
+  }
+
   // All ways to run the oldest invocations, as a heap with the best on top.
   void score(const View& view, const Queue& queue, const SluiceModel& m) {
     scored_.clear();
-    const double left =
-        (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
+    const double left = left_ms(view, queue, m);
     const bool moves = queue.waiting.front().inputs_at.valid();
     const std::vector<Choice>& choices = m.choices(queue.model_stage);
     for (std::size_t i = 0; i < choices.size();) {
@@ -222,12 +232,58 @@ class SluiceDispatch final : public Dispatch {
       const std::uint32_t home = queue.waiting.front().inputs_at.value();
       if (fits(home)) invoker = home;
     } else {
-      invoker = emptiest_ ? view.by_free.emptiest(c.slices, fits) : view.by_free.fullest(c.slices, fits);
+      invoker = best_place(view, queue, *scored.choice);
     }
     if (!invoker) return false;
     expected_ms_ = scored.choice->ms;
+    foresee(view, queue, *scored.choice);
+    members_.clear();
+    for (std::uint32_t i = 0; i < c.batch; ++i) members_.push_back(queue.waiting[i].request);
     out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = c.batch});
     return true;
+  }
+
+  // Where the batch and what follows it leave the most room, or under load just enough.
+  std::optional<std::uint32_t> best_place(const View& view, const Queue& queue, const Choice& choice) {
+    const Configuration& c = choice.configuration;
+    std::optional<std::uint32_t> best;
+    std::int32_t best_room = 0;
+    std::size_t looked = 0;
+    const auto better = [&](std::int32_t room) {
+      return roomiest_ || room < 0 || best_room < 0 ? room > best_room : room < best_room;
+    };
+    // Asked for machine by machine, those that promise the most first; true ends the search.
+    const auto look = [&](std::uint32_t invoker) {
+      if (!view.fits(queue, c, invoker)) return false;
+      if (looked == 0) foresee(view, queue, choice);
+      const auto free = static_cast<std::int32_t>(view.invokers[invoker].slices_free()) - c.slices;
+      const std::int32_t room = state_->foresight.least_free(InvokerId(invoker), free, view.now, path_);
+      if (!best || better(room)) {
+        best = invoker;
+        best_room = room;
+      }
+      return ++looked == kLook;
+    };
+    (void)(roomiest_ ? view.by_free.emptiest(c.slices, look) : view.by_free.fullest(c.slices, look));
+    return best;
+  }
+
+  // What the batch and the cheapest way on are expected to take, into path_. Empty without a model, or switched off.
+  void foresee(const View& view, const Queue& queue, const Choice& choice) {
+    path_.clear();
+    const SluiceModel* m = settings_.foresee ? model(view, queue) : nullptr;
+    if (m == nullptr) return;
+    double at = choice.ms;
+    const double left = left_ms(view, queue, *m);
+    std::int32_t has = choice.configuration.slices;
+    for (auto stage = m->next(queue.model_stage); stage; stage = m->next(*stage)) {
+      const Choice* next = m->cheapest_alone(*stage, left - at);
+      if (next == nullptr) break;
+      path_.push_back({view.now + Duration::ms(at), next->configuration.slices - has});
+      has = next->configuration.slices;
+      at += next->ms;
+    }
+    path_.push_back({view.now + Duration::ms(at), -has});
   }
 
   SluiceSettings settings_;
@@ -249,8 +305,11 @@ class SluiceDispatch final : public Dispatch {
   plan::FrontierWorkspace workspace_;
   std::size_t at_ = 0;
   double least_gain_ = 0, reserve_ms_ = 0;
-  bool emptiest_ = true;
-  double expected_ms_ = 0;  // of the batch proposed last
+  bool roomiest_ = true;
+  // Of the batch proposed last.
+  double expected_ms_ = 0;
+  std::vector<RequestId> members_;
+  std::vector<SliceStep> path_;
   std::optional<Time> wake_;
 };
 

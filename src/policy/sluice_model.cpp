@@ -30,24 +30,38 @@ std::vector<Choice> worth_a_look(const plan::Candidates& candidates, const Price
   return out;
 }
 
+using Tree = SeriesParallelTree;
+
 // The longest row of stages in a part of the workflow; on the way every stage learns how many follow it, `behind` of
 // them outside of the part.
-std::uint32_t count_after(const SeriesParallelTree& tree, SeriesParallelTree::Index index, std::uint32_t behind,
+std::uint32_t count_after(const Tree& tree, Tree::Index index, std::uint32_t behind,
                           std::vector<std::uint32_t>& after) {
-  const SeriesParallelTree::Node& node = tree.nodes[index];
-  using Kind = SeriesParallelTree::Kind;
-  if (node.kind == Kind::stage) {
+  const Tree::Node& node = tree.nodes[index];
+  if (node.kind == Tree::Kind::stage) {
     after[node.stage] = behind;
     return 1;
   }
   std::uint32_t length = 0;
   const auto children = tree.children_of(node);
   for (std::size_t i = children.size(); i-- > 0;) {
-    const bool in_a_row = node.kind == Kind::series || node.kind == Kind::irregular;
+    const bool in_a_row = node.kind == Tree::Kind::series || node.kind == Tree::Kind::irregular;
     const std::uint32_t own = count_after(tree, children[i], behind + (in_a_row ? length : 0), after);
     length = in_a_row ? length + own : std::max(length, own);
   }
   return length;
+}
+
+using Next = std::optional<std::uint32_t>;
+
+void find_next(const Tree& tree, Tree::Index index, Next behind, std::vector<Next>& next) {
+  const Tree::Node& node = tree.nodes[index];
+  if (node.kind == Tree::Kind::stage) next[node.stage] = behind;
+  const auto children = tree.children_of(node);
+  for (std::size_t i = children.size(); i-- > 0;) {
+    find_next(tree, children[i], behind, next);
+    const Graph::Node first = tree.first_stage(children[i]);
+    if (node.kind != Tree::Kind::parallel && first != Graph::kNone) behind = first;
+  }
 }
 
 }  // namespace
@@ -62,6 +76,8 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, d
                                                          .per_stage_overhead_ms = options.reserve_ms})) {
   after_.resize(planner_->model().stages.size());
   (void)count_after(planner_->model().tree, planner_->model().tree.root(), 0, after_);
+  next_.resize(planner_->model().stages.size());
+  find_next(planner_->model().tree, planner_->model().tree.root(), std::nullopt, next_);
   for (const plan::ModelStage& stage : planner_->model().stages) {
     choices_.push_back(worth_a_look(stage.candidates, prices));
     // The cheapest of one at a time stands for what is planned; what really runs is learned.
@@ -77,6 +93,20 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, d
     }
     slice_ms_.push_back(least);
   }
+}
+
+const Choice* SluiceModel::cheapest_alone(std::uint32_t stage, double left_ms) const {
+  const auto decision = table_.decide(stage, 1, left_ms);
+  const Choice* best = nullptr;
+  Dollars least = 0;
+  for (const Choice& choice : choices_[stage]) {
+    if (choice.configuration.batch > 1) break;
+    const Dollars expected = decision.expected(choice.candidate);
+    if (best != nullptr && expected >= least) continue;
+    best = &choice;
+    least = expected;
+  }
+  return best;
 }
 
 }  // namespace sluice::policy

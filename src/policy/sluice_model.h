@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan/value_table.h"
@@ -34,8 +35,12 @@ class SluiceModel {
   [[nodiscard]] double horizon_ms() const { return horizon_ms_; }
   // By batch, ascending; then by slices and vCPUs.
   [[nodiscard]] const std::vector<Choice>& choices(std::uint32_t stage) const { return choices_[stage]; }
+  // What one invocation of the stage would be run with; nullptr: nothing runs one alone.
+  [[nodiscard]] const Choice* cheapest_alone(std::uint32_t stage, double left_ms) const;
   // How many stages follow one after the other.
   [[nodiscard]] std::uint32_t stages_after(std::uint32_t stage) const { return after_[stage]; }
+  // The stage that comes next, in the first branch where there are several; none after the last.
+  [[nodiscard]] std::optional<std::uint32_t> next(std::uint32_t stage) const { return next_[stage]; }
   // What one invocation of the stage takes when requests are planned one at a time.
   [[nodiscard]] double slice_ms(std::uint32_t stage) const { return slice_ms_[stage]; }
 
@@ -46,6 +51,7 @@ class SluiceModel {
   std::vector<std::vector<Choice>> choices_;
   std::vector<double> slice_ms_;
   std::vector<std::uint32_t> after_;
+  std::vector<std::optional<std::uint32_t>> next_;
 };
 
 }  // namespace sluice::policy

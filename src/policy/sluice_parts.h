@@ -18,16 +18,17 @@ struct SluiceSettings {
         drop(parameter_or(parameters, "drop", 1) != 0),
         locality(parameter_or(parameters, "locality", 1) != 0),
         fair(parameter_or(parameters, "fair", 1) != 0),
-        roomiest_load(parameter_or(parameters, "roomiest_load", 0.8)),
-        reserve_load_ms(parameter_or(parameters, "reserve_load_ms", 7)),
+        foresee(parameter_or(parameters, "foresee", 1) != 0),
+        roomiest_load(parameter_or(parameters, "roomiest_load", 0.88)),
+        reserve_load_ms(parameter_or(parameters, "reserve_load_ms", 14)),
         load(parameter_or(parameters, "load", 0.9)),
         wait_load(parameter_or(parameters, "wait_load", 0.68)),
         wait_gain(parameter_or(parameters, "wait_gain", 0.08)) {}
 
   SluiceOptions model;
-  bool wait, shed, drop, locality, fair;
-  double roomiest_load;    // up to this load the emptiest machine is taken, so that later stages can grow there; then
-                           // the fullest, so that wide shares find a place at all
+  bool wait, shed, drop, locality, fair, foresee;
+  double roomiest_load;    // up to this load the machine with the most room is taken, so that later stages can grow
+                           // there; then the one with just enough, so that wide shares find a place at all
   double reserve_load_ms;  // more reserve for every stage that follows, when the cluster is full
   double load;             // of all slices that may be promised to requests
   double wait_load;        // from this load on waiting must save more, up to wait_gain of the cost

@@ -1,4 +1,5 @@
-// What `sluice` remembers: how often stages are called, what their batches take, and how much it may still let in.
+// What `sluice` remembers: how often stages are called, what their batches take, how much it may still let in, and what
+// requests will need where they are.
 // Shared by its admission and its dispatch, which saves it.
 #pragma once
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "policy/foresight.h"
 #include "policy/view.h"
 #include "profile/portable_math.h"
 
@@ -49,7 +51,8 @@ struct SluiceState {
   Time looked_at;
   double slices = 0;  // usable ones
   double load = 0;    // the share of them that the calls of the recent past take
-  void visit(Archive& a) { a(horizon_ms, calls, slice_ms, needs, needed, looked_at, slices, load); }
+  Foresight foresight;
+  void visit(Archive& a) { a(horizon_ms, calls, slice_ms, needs, needed, looked_at, slices, load, foresight); }
 
   void grow(const View& view) {
     if (calls.size() < view.queues.size()) {

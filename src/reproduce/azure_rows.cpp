@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "reproduce/esg_points.h"
 
 namespace sluice::reproduce {
@@ -13,10 +14,11 @@ namespace {
 constexpr std::string_view kAll = "azure";
 constexpr std::array<std::string_view, 4> kExperiments{"azure-100", "azure-500", "azure-llm", "a100-mig"};
 
-std::vector<Contender> compared() {
-  return {contender("sluice"),   contender("esg"),         {"esg-1.06", "esg", {{"safety", 1.06}}},
-          contender("infless"),  contender("fast-gshare"), contender("orion"),
-          contender("aquatope"), contender("fifo")};
+// How ESG fares on the first stream with each of the short grid's parameters.
+std::vector<Contender> tried() {
+  std::vector<Contender> out;
+  for (const EsgTuning& tuning : short_tuning_grid()) out.push_back({"esg-tuned", "esg", tuning.parameters()});
+  return out;
 }
 
 // Every contender on every stream of a setting, contender by contender.
@@ -38,8 +40,12 @@ std::vector<Trial> trials_of(std::span<const AzureCell> streams, const std::vect
   return out;
 }
 
-Result<PlayedPoint> play_setting(std::span<const AzureCell> streams, const std::vector<Contender>& contenders,
-                                 Player& player) {
+Result<PlayedPoint> play_setting(std::span<const AzureCell> streams, Player& player) {
+  std::vector<Trial> tuning = trials_of(streams.first(1), tried());
+  for (std::size_t i = 0; i < tuning.size(); ++i) tuning[i].experiment = str("tuning/", tuning[i].experiment, "-", i);
+  const auto tunings = player.play(tuning);
+  if (!tunings) return tunings.error();
+  const std::vector<Contender> contenders = reproduce::contenders(short_tuning_grid()[best_tuning(*tunings)]);
   const auto figures = player.play(trials_of(streams, contenders));
   if (!figures) return figures.error();
   PlayedPoint out{.setting = streams.front().setting};
@@ -63,13 +69,13 @@ Result<std::vector<Row>> azure_rows(std::string_view sweep, const AzureData& dat
   CHECK(is_azure_sweep(sweep) && streams > 0);
   const auto cells = azure_cells(evaluation, data, streams, sweep == kAll ? std::string_view() : sweep);
   if (!cells) return cells.error();
-  const std::vector<Contender> contenders = compared();
   std::uint64_t work = 0;
   for (const AzureCell& cell : *cells) work += cell.set_up->workload.requests + cell.set_up->workload.warmup;
-  if (player.means().expect) player.means().expect(work * contenders.size());
+  const std::uint64_t runs = streams * contenders({}).size() + tried().size();  // of a setting
+  if (player.means().expect) player.means().expect(work / streams * runs);
   std::vector<Row> out;
   for (std::size_t first = 0; first < cells->size(); first += streams) {
-    const auto point = play_setting(std::span(*cells).subspan(first, streams), contenders, player);
+    const auto point = play_setting(std::span(*cells).subspan(first, streams), player);
     if (!point) return point.error();
     const std::vector<Row> rows = rows_of((*cells)[first].experiment, *point);
     out.insert(out.end(), rows.begin(), rows.end());

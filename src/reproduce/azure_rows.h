@@ -13,8 +13,8 @@ namespace sluice::reproduce {
 
 [[nodiscard]] bool is_azure_sweep(std::string_view sweep);
 
-// Rows as of other sweeps (esg_points.h), with the name of the experiment instead of the sweep's. Contenders: sluice,
-// esg, esg with safety 1.06 (`esg-1.06`), infless, fast-gshare, orion, aquatope, fifo. REQUIRES: is_azure_sweep(sweep).
+// Rows as of other sweeps (esg_points.h), with the name of the experiment instead of the sweep's. Contenders:
+// those of the main tables, ESG tuned with the short grid. REQUIRES: is_azure_sweep(sweep).
 [[nodiscard]] Result<std::vector<Row>> azure_rows(std::string_view sweep, const AzureData& data,
                                                   const Experiment& evaluation, std::uint64_t streams, Player& player);
 

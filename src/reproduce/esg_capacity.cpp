@@ -9,6 +9,7 @@ namespace sluice::reproduce {
 namespace {
 
 constexpr double kEnough = 0.99;       // of hits
+constexpr double kCollapsed = 0.5;     // likewise
 constexpr int kUnit = 100;             // loads are whole hundredths of heavy
 constexpr int kStep = 20, kTop = 160;  // of the axis
 constexpr int kBeyond = 2 * kTop;      // taken for too much
@@ -18,7 +19,7 @@ struct Search {
   Slo slo = Slo::strict;
   bool poisson = false;
   Contender contender;
-  std::vector<double> axis;  // mean hits at kStep, 2 kStep, …
+  std::vector<double> axis;  // mean hits at kStep, 2 kStep, … until it has collapsed
   std::optional<Bisection> bisection;
 };
 
@@ -68,19 +69,24 @@ Bisection bracket(const std::vector<double>& axis) {
   return {0, kStep};
 }
 
+// Load by load. Whoever has collapsed is not asked about more: queues without end tell nothing and take long.
 Status play_axis(std::vector<Search>& all, const Experiment& evaluation, std::uint64_t streams, Player& player,
                  std::vector<Row>& rows) {
-  std::vector<Point> points;
-  for (const Search& search : all) {
-    for (int load = kStep; load <= kTop; load += kStep) points.push_back(point(search, evaluation, load));
-  }
-  const auto played = play_points(player, "load-axis", points, streams);
-  if (!played) return played.error();
-  const std::size_t steps = kTop / kStep;
-  for (std::size_t i = 0; i < played->size(); ++i) {
-    all[i / steps].axis.push_back(mean_hits((*played)[i]));
-    const std::vector<Row> own = rows_of("load-axis", (*played)[i]);
-    rows.insert(rows.end(), own.begin(), own.end());
+  for (int load = kStep; load <= kTop; load += kStep) {
+    std::vector<Point> points;
+    std::vector<Search*> open;
+    for (Search& search : all) {
+      if (!search.axis.empty() && search.axis.back() < kCollapsed) continue;
+      points.push_back(point(search, evaluation, load));
+      open.push_back(&search);
+    }
+    const auto played = play_points(player, "load-axis", points, streams);
+    if (!played) return played.error();
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      open[i]->axis.push_back(mean_hits((*played)[i]));
+      const std::vector<Row> own = rows_of("load-axis", (*played)[i]);
+      rows.insert(rows.end(), own.begin(), own.end());
+    }
   }
   for (Search& search : all) search.bisection = bracket(search.axis);
   return Done{};

@@ -13,9 +13,9 @@
 namespace sluice::reproduce {
 namespace {
 
-constexpr std::array<std::string_view, 16> kSweeps{
+constexpr std::array<std::string_view, 17> kSweeps{
     "capacity", "arrivals",  "noise",  "transfer", "price",     "k",         "group",     "containers",
-    "orion",    "ablations", "bounds", "azure",    "azure-100", "azure-500", "azure-llm", "a100-mig"};
+    "orion", "ablations", "ideas", "bounds", "azure",    "azure-100", "azure-500", "azure-llm", "a100-mig"};
 
 using Points = std::vector<Point>;
 
@@ -140,6 +140,26 @@ void ablations(Setting setting, const Experiment& base, Points& out) {
   out.push_back(point(name_of(setting) + "/ablation=no-gpu-sharing", whole));
 }
 
+// `sluice` without each of its ideas.
+void ideas(Setting setting, const Experiment& base, Points& out) {
+  Point p{.setting = name_of(setting), .set_up = base, .contenders = {contender("sluice")}};
+  const auto without = [&](const char* name, std::map<std::string, double> parameters) {
+    p.contenders.push_back({str("sluice/", name), "sluice", std::move(parameters)});
+  };
+  without("no-waiting", {{"wait", 0}});
+  without("waiting-ignores-load", {{"wait_gain", 0}});
+  without("no-locality", {{"locality", 0}});
+  without("no-foresight", {{"foresee", 0}});
+  without("no-load-reserve", {{"reserve_load_ms", 0}});
+  without("no-reserve", {{"reserve_load_ms", 0}, {"reserve_ms", 0}});
+  without("no-shedding", {{"shed", 0}});
+  without("no-shedding-no-dropping", {{"shed", 0}, {"drop", 0}});
+  without("no-learning", {{"learn", 0}});
+  without("not-fair", {{"fair", 0}});
+  p.contenders.push_back({"frontier", "frontier", {}});
+  out.push_back(std::move(p));
+}
+
 Points points_of(std::string_view sweep, const std::vector<Setting>& settings, const Experiment& evaluation) {
   Points out;
   if (sweep == "orion") return orion_points(evaluation);
@@ -152,6 +172,7 @@ Points points_of(std::string_view sweep, const std::vector<Setting>& settings, c
     if (sweep == "k") esg_parameter(setting, base, "k", {1, 2, 5, 10, 20}, out);
     if (sweep == "group") esg_parameter(setting, base, "group", {1, 2, 3, 4, 5}, out);
     if (sweep == "containers") containers(setting, base, out);
+    if (sweep == "ideas") ideas(setting, base, out);
     if (sweep == "ablations") ablations(setting, base, out);
   }
   return out;
