@@ -1,0 +1,78 @@
+// Arena: shared memory in which tensors live, one per tenant. The server allocates and frees; workers map the same
+// memory by its descriptor and are told offsets, so that between stages on a machine nothing is copied.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace sluice::data {
+
+class Arena;
+
+// A stretch of an arena, freed when the last handle goes. Any thread may hold one.
+class Block {
+ public:
+  Block() = default;
+  [[nodiscard]] explicit operator bool() const { return extent_ != nullptr; }
+  [[nodiscard]] std::size_t offset() const { return extent_->offset; }
+  [[nodiscard]] std::size_t size() const { return extent_ == nullptr ? 0 : extent_->size; }
+  [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] std::span<std::byte> bytes() const { return {data(), size()}; }
+
+ private:
+  friend class Arena;
+  struct Extent {
+    std::shared_ptr<Arena> arena;
+    std::size_t offset = 0, size = 0, taken = 0;
+    Extent(std::shared_ptr<Arena> a, std::size_t o, std::size_t s, std::size_t t)
+        : arena(std::move(a)), offset(o), size(s), taken(t) {}
+    Extent(const Extent&) = delete;
+    Extent& operator=(const Extent&) = delete;
+    ~Extent();
+  };
+  explicit Block(std::shared_ptr<const Extent> extent) : extent_(std::move(extent)) {}
+  std::shared_ptr<const Extent> extent_;
+};
+
+// Memory is reserved as addresses only; a page is taken when it is first written. First fit would fragment under mixed
+// sizes: the smallest free stretch that is large enough is taken. O(log stretches).
+class Arena : public std::enable_shared_from_this<Arena> {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // Nothing if no free stretch is large enough: the caller answers with back-pressure. Of zero bytes: a block of zero.
+  [[nodiscard]] std::optional<Block> allocate(std::size_t bytes);
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] std::byte* base() const { return base_; }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  [[nodiscard]] std::size_t used() const;
+
+ private:
+  Arena(int descriptor, std::byte* base, std::size_t capacity);
+  friend class Block;
+  void give_back(std::size_t offset, std::size_t taken);
+
+  int descriptor_;
+  std::byte* base_;
+  std::size_t capacity_;
+  mutable std::mutex mutex_;
+  std::size_t used_ = 0;
+  std::map<std::size_t, std::size_t> free_;                      // offset → size
+  std::set<std::pair<std::size_t, std::size_t>> free_by_size_;  // size, offset
+};
+
+}  // namespace sluice::data

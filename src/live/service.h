@@ -1,0 +1,92 @@
+// Service: what the gateway asks of the platform. Nothing here waits: answers come by callback, once, from any thread,
+// and readers get immutable snapshots. The one implementation is Platform (platform.h); tests bring a fake.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/money.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "data/object_store.h"
+#include "domain/application.h"
+#include "domain/commands.h"
+#include "live/snapshot.h"
+
+namespace sluice::live {
+
+// One request as it comes in. Inputs have the names of the application's inputs and no batch dimension.
+struct Call {
+  std::string application;
+  std::shared_ptr<const data::Tensors> inputs;
+  std::optional<Duration> objective;  // instead of the application's
+  std::optional<Duration> timeout;    // after that it is given up, whatever the objective
+  std::uint8_t priority = 0;
+  std::string caller_id;  // echoed
+};
+
+enum class AnswerKind : std::uint8_t { finished, rejected, failed, deadline_exceeded, cancelled };
+
+struct Answer {
+  RequestId request;
+  AnswerKind kind = AnswerKind::finished;
+  data::Tensors outputs;  // named as the application names them
+  // rejected
+  RejectReason reason = RejectReason::queue_full;
+  double needed = 0, available = 0;
+  std::optional<Duration> retry_after;
+  // failed, deadline_exceeded
+  std::string stage, error;
+  Duration latency, slack;  // slack below zero: late
+  Dollars cost = 0;
+};
+using OnAnswer = std::function<void(Answer)>;
+
+// A document with the files it names, as `sluice deploy` sends them.
+struct Deployment {
+  struct File {
+    std::string path;  // relative, inside of the deployment
+    std::string content;
+  };
+  std::string main;  // the path of the document
+  std::vector<File> files;
+  bool dry_run = false;
+};
+struct Deployed {
+  std::string application;
+  std::uint32_t version = 0;
+  std::vector<std::string> messages;  // what a user should know: warnings, what is being profiled, the plan
+  bool fits = true;                   // dry run: whether the objective can be met here
+};
+using OnDeployed = std::function<void(Result<Deployed>)>;
+
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // Where inputs of a call have to be; null while there is no room for any.
+  [[nodiscard]] virtual std::shared_ptr<data::Arena> arena() = 0;
+  // The request's id. `answer` is called once, unless the platform stops.
+  virtual RequestId call(Call call, OnAnswer answer) = 0;
+  // As call, but kept on disk first: `accepted` says when it is (or why not), and the answer can be fetched later by
+  // find_request(), after a crash as well.
+  virtual void call_later(Call call, std::function<void(Result<RequestId>)> accepted) = 0;
+  virtual void cancel(RequestId request) = 0;
+
+  virtual void deploy(Deployment deployment, OnDeployed done) = 0;
+  virtual void remove(std::string application, std::function<void(Status)> done) = 0;
+
+  // As of a moment ago.
+  [[nodiscard]] virtual std::shared_ptr<const Snapshot> snapshot() const = 0;
+  // The newest first.
+  [[nodiscard]] virtual std::vector<RequestRecord> requests(const RequestQuery& query) const = 0;
+  [[nodiscard]] virtual std::optional<RequestRecord> find_request(RequestId request) const = 0;
+  // The outputs of a request that was called for later and has finished; null: not (any more) there.
+  [[nodiscard]] virtual std::shared_ptr<const data::Tensors> outputs_of(RequestId request) const = 0;
+};
+
+}  // namespace sluice::live

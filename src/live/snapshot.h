@@ -1,0 +1,119 @@
+// What readers see of the platform: applications, functions, machines and requests as plain data.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/money.h"
+#include "base/time.h"
+#include "domain/application.h"
+#include "domain/configuration.h"
+#include "domain/event_parts.h"
+#include "domain/ids.h"
+
+namespace sluice::live {
+
+enum class ModelState : std::uint8_t { ready, loading, unavailable };
+
+struct Counted {  // how often and how long in all
+  std::uint64_t count = 0, ns = 0;
+};
+
+// Since the start of the server.
+struct ModelStats {
+  std::uint64_t met = 0, late = 0, rejected = 0, failed = 0, cancelled = 0;
+  std::uint64_t inferences = 0, executions = 0;  // rows, batches
+  std::int64_t last_inference_ms = 0;            // Unix time
+  Counted success, fail, queue, compute_input, compute_infer, compute_output;
+  struct OfBatch {
+    std::uint32_t size = 0;
+    Counted infer;
+  };
+  std::vector<OfBatch> batches;  // by size
+  std::uint64_t pending = 0;
+  Dollars cost = 0;
+};
+
+// An application, or a function called as one.
+struct Model {
+  std::string name;
+  std::uint32_t version = 1;
+  ModelState state = ModelState::ready;
+  std::string reason;  // where not ready, or while it is being profiled
+  std::shared_ptr<const Application> application;
+  bool is_function = false;  // an implicit application of one stage
+  std::vector<Port> inputs, outputs;  // of the whole; empty where not declared
+  std::uint32_t batch_max = 1;        // that its functions may be run with
+  ModelStats stats;
+};
+
+struct InstanceInfo {
+  InstanceId id;
+  std::string function;
+  Level level = Level::none;
+  std::uint32_t running = 0;
+  std::int64_t pid = 0;  // 0: no process
+};
+struct GpuInfo {
+  std::uint32_t slices = 0, free = 0;
+  Bytes memory, memory_free;
+};
+struct NodeInfo {
+  InvokerId id;
+  std::string name;
+  std::string state;  // READY, DRAINING, LOST
+  std::uint32_t vcpu = 0, vcpu_free = 0, running = 0;
+  Bytes memory, memory_free;
+  std::vector<GpuInfo> gpus;
+  std::vector<InstanceInfo> instances;
+  std::string vcpu_enforced, gpu_enforced, memory_enforced;  // how, or "not enforced: why"
+};
+
+struct Snapshot {
+  Time at, started;
+  std::string scheduler, data_directory;
+  std::vector<std::string> listening;
+  std::vector<Model> models;  // applications by name, then functions by name
+  std::vector<NodeInfo> nodes;
+  std::uint64_t in_system = 0, mailbox_size = 0, mailbox_max = 0;
+  Bytes objects_used, objects_max;
+  std::uint64_t bytes_in = 0, bytes_out = 0, bytes_gathered = 0, gathers = 0, batches = 0;
+  std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;
+  [[nodiscard]] const Model* find(const std::string& name) const;
+};
+
+enum class RequestState : std::uint8_t { running, met, late, rejected, failed, cancelled };
+
+// One invocation of a request.
+struct StageRecord {
+  std::string stage, function;
+  Time ready, start, end;  // end: zero while it runs
+  InvokerId invoker;
+  Configuration configuration;
+  std::uint32_t members = 1;  // of its batch
+  std::uint32_t attempt = 0;
+  bool cold = false;  // it waited for its function to be loaded
+  std::string error;
+  std::vector<std::string> log;  // what the worker printed meanwhile
+};
+struct RequestRecord {
+  RequestId id;
+  std::string application;
+  std::uint32_t version = 1;
+  Time arrival, deadline, finished;
+  RequestState state = RequestState::running;
+  bool asynchronous = false;
+  Dollars cost = 0;
+  std::string stage, error;  // where and why it failed
+  std::vector<StageRecord> stages;
+};
+struct RequestQuery {
+  std::string application;  // empty: all
+  std::optional<RequestState> state;
+  std::size_t limit = 30;
+};
+
+}  // namespace sluice::live
