@@ -22,7 +22,7 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "engine": "data",
     "wire": "data",
     "bus": "wire",
-    "invoker": "bus engine",
+    "invoker": "bus engine profile",
     "store": "data",
     "live": "record bus store",
     "gateway": "live spec",

@@ -4,9 +4,18 @@
 
 namespace sluice::data {
 
-void ObjectStore::put(RequestId request, const ObjectKey& key, SharedTensors tensors) {
+void ObjectStore::open(RequestId request, SharedTensors inputs) {
   const std::lock_guard lock(mutex_);
   std::vector<Object>& own = objects_[request];
+  own.clear();
+  own.push_back({{kRequestInputs, StageId::none(), 0}, std::move(inputs)});
+}
+
+void ObjectStore::put(RequestId request, const ObjectKey& key, SharedTensors tensors) {
+  const std::lock_guard lock(mutex_);
+  const auto opened = objects_.find(request);
+  if (opened == objects_.end()) return;
+  std::vector<Object>& own = opened->second;
   const auto it = std::find_if(own.begin(), own.end(), [&](const Object& o) { return o.key == key; });
   if (it != own.end()) {
     it->tensors.swap(tensors);

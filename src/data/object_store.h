@@ -25,6 +25,8 @@ using SharedTensors = std::shared_ptr<const Tensors>;
 
 class ObjectStore {
  public:
+  // A request with its inputs; what is put for one that is not open, or not any more, is dropped.
+  void open(RequestId request, SharedTensors inputs);
   // A later object of the same key takes the place of the earlier one: a stage that ran twice.
   void put(RequestId request, const ObjectKey& key, SharedTensors tensors);
   // Null: not here.

@@ -1,0 +1,118 @@
+// Agent: carries out on this machine what the scheduler commands. One thread owns the workers; commands come in and
+// events go out as messages. It can stand for several invokers at once, so that an emulated cluster fits on a laptop.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "data/object_store.h"
+#include "domain/application.h"
+#include "domain/commands.h"
+#include "domain/events.h"
+#include "invoker/spawner.h"
+#include "invoker/vcpu_limit.h"
+#include "invoker/worker.h"
+#include "profile/function_profile.h"
+
+namespace sluice::invoker {
+
+struct AgentOptions {
+  Spawner::Options spawner;
+  // A batch that takes longer than this, and than so many times what is expected, hangs.
+  Duration hang_least = Duration::s(10);
+  double hang_factor = 20;
+  Duration load_max = Duration::s(120);
+  std::uint64_t seed = 1;  // of the times of emulated functions
+};
+
+// All from the agent's thread.
+struct AgentHooks {
+  std::function<void(Event)> event;
+  std::function<void(const std::vector<RequestId>& requests, const std::string& line)> log;
+};
+
+struct AgentCounters {
+  std::atomic<std::uint64_t> batches = 0, gathers = 0, bytes_gathered = 0, bytes_out = 0, cold_starts = 0, crashes = 0;
+};
+
+class Agent {
+ public:
+  Agent(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects, AgentHooks hooks);
+  ~Agent();  // stops
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  [[nodiscard]] Status start();
+  // Ends all workers at once; whatever they do is lost.
+  void stop();
+
+  // Any thread. An application is told before the first command that names it.
+  void deploy(ApplicationId id, std::shared_ptr<const Application> application);
+  void post(std::vector<Command> commands);
+
+  [[nodiscard]] const AgentCounters& counters() const { return counters_; }
+  [[nodiscard]] std::vector<WorkerStatus> workers() const;
+  [[nodiscard]] const VcpuLimit& limits() const { return limits_; }
+
+ private:
+  struct Known {
+    std::shared_ptr<const Application> application;
+    std::vector<std::optional<profile::FunctionProfile>> profiles;  // by function; only emulated ones need theirs
+  };
+  using Message = std::variant<Command, std::pair<ApplicationId, std::shared_ptr<const Application>>>;
+
+  void loop();
+  void wake();
+  void take_messages();
+  void act(Command& command);
+  void load(const LoadInstance& command);
+  void evict(const EvictInstance& command);
+  void start_batch(StartBatch& command);
+  void next_group(Worker& worker);
+  void on_readable(InstanceId id, bool log);
+  void on_message(Worker& worker, const wire::FromWorker& message);
+  void on_loaded(Worker& worker, const wire::Loaded& loaded);
+  void on_ran(Worker& worker, const wire::Ran& ran);
+  void on_wanted(Worker& worker, const wire::Wanted& wanted);
+  void finish(Worker& worker);
+  void read_log(Worker& worker);
+  // The process is gone or must go: what ran fails, and the instance is no more.
+  void lose(Worker& worker, const std::string& why);
+  void remove(Worker& worker);
+  void look_at_clock();
+  [[nodiscard]] int wait_ms() const;
+  [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
+  [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
+  [[nodiscard]] Worker* find(InstanceId id);
+  void publish();
+
+  AgentOptions options_;
+  std::shared_ptr<data::Arena> arena_;
+  data::ObjectStore& objects_;
+  AgentHooks hooks_;
+  AgentCounters counters_;
+  VcpuLimit limits_;
+  Spawner spawner_;
+  Rng luck_;
+
+  std::mutex mutex_;
+  std::vector<Message> inbox_;  // guarded by mutex_
+  bool stopping_ = false;       // likewise
+  std::vector<Message> taken_;
+  wire::Descriptor epoll_, wakeup_;
+  std::thread thread_;
+
+  std::vector<Known> applications_;  // by ApplicationId
+  std::map<InstanceId, std::unique_ptr<Worker>> workers_;
+  mutable std::mutex status_mutex_;
+  std::vector<WorkerStatus> status_;  // guarded by status_mutex_
+};
+
+}  // namespace sluice::invoker

@@ -1,0 +1,136 @@
+#include "invoker/cgroup.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+
+namespace sluice::invoker {
+namespace {
+
+constexpr std::int64_t kPeriodUs = 100'000;
+
+bool write_to(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  out.flush();
+  return out.good();
+}
+
+// Where a hierarchy is mounted: by controller in version 1, "" in version 2.
+std::string mounted_at(const std::string& controller) {
+  std::ifstream mounts("/proc/self/mounts");
+  std::string device, folder, type, options, rest;
+  while (mounts >> device >> folder >> type >> options && std::getline(mounts, rest)) {
+    if (controller.empty() && type == "cgroup2") return folder;
+    if (controller.empty() || type != "cgroup") continue;
+    std::istringstream list(options);
+    for (std::string option; std::getline(list, option, ',');) {
+      if (option == controller) return folder;
+    }
+  }
+  return {};
+}
+
+// Our own group in that hierarchy: lines are `4:cpu,cpuacct:/path` or `0::/path`.
+std::string own_path(const std::string& controller) {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    std::istringstream list(line.substr(first + 1, second - first - 1));
+    const std::string path = line.substr(second + 1);
+    if (controller.empty() && second == first + 1) return path;
+    for (std::string name; std::getline(list, name, ',');) {
+      if (!controller.empty() && name == controller) return path;
+    }
+  }
+  return {};
+}
+
+// The folder for a new group beside our own processes; some containers mount their group as the root.
+std::string make_group(const std::string& controller, const std::string& name) {
+  const std::string mount = mounted_at(controller);
+  if (mount.empty()) return {};
+  for (const std::string& parent : {mount + own_path(controller), mount}) {
+    const std::string folder = str(parent, "/", name);
+    if (::mkdir(folder.c_str(), 0755) == 0) return folder;
+  }
+  return {};
+}
+
+}  // namespace
+
+CgroupRoot::CgroupRoot(const std::string& name) {
+  try_version_2(name);
+  if (version_ == 0) try_version_1(name);
+}
+
+// Processes may not be in a group that hands controllers on, so this works only where our own group is delegated to us.
+void CgroupRoot::try_version_2(const std::string& name) {
+  const std::string mount = mounted_at("");
+  if (mount.empty()) return;
+  const std::string folder = make_group("", name);
+  if (folder.empty()) return;
+  const std::string parent = folder.substr(0, folder.size() - name.size() - 1);
+  (void)write_to(parent + "/cgroup.subtree_control", "+cpu +memory");
+  if (!write_to(folder + "/cgroup.subtree_control", "+cpu +memory")) {
+    ::rmdir(folder.c_str());
+    return;
+  }
+  version_ = 2;
+  cpu_ = memory_ = folder;
+}
+
+void CgroupRoot::try_version_1(const std::string& name) {
+  cpu_ = make_group("cpu", name);
+  memory_ = make_group("memory", name);
+  if (!cpu_.empty() && !write_to(cpu_ + "/cpu.cfs_quota_us", "-1")) {
+    ::rmdir(cpu_.c_str());
+    cpu_.clear();
+  }
+  if (!cpu_.empty() || !memory_.empty()) version_ = 1;
+}
+
+CgroupRoot::~CgroupRoot() {
+  for (const std::string& folder : {cpu_, memory_}) {
+    if (!folder.empty()) ::rmdir(folder.c_str());
+  }
+}
+
+bool CgroupRoot::enter(const std::string& worker, pid_t pid) const {
+  bool all = version_ != 0;
+  for (const std::string& folder : {cpu_, memory_}) {
+    if (folder.empty()) continue;
+    const std::string own = str(folder, "/", worker);
+    (void)::mkdir(own.c_str(), 0755);
+    all = write_to(own + "/cgroup.procs", std::to_string(pid)) && all;
+  }
+  return all;
+}
+
+bool CgroupRoot::set_cpus(const std::string& worker, double cpus) const {
+  if (cpu_.empty()) return false;
+  const std::string own = str(cpu_, "/", worker);
+  const std::string quota = std::to_string(static_cast<std::int64_t>(cpus * kPeriodUs));
+  if (version_ == 2) return write_to(own + "/cpu.max", str(quota, " ", kPeriodUs));
+  return write_to(own + "/cpu.cfs_quota_us", quota);
+}
+
+bool CgroupRoot::set_memory(const std::string& worker, Bytes bytes) const {
+  if (memory_.empty()) return false;
+  const std::string own = str(memory_, "/", worker);
+  return write_to(own + (version_ == 2 ? "/memory.max" : "/memory.limit_in_bytes"), std::to_string(bytes.count()));
+}
+
+void CgroupRoot::leave(const std::string& worker) const {
+  for (const std::string& folder : {cpu_, memory_}) {
+    if (!folder.empty()) ::rmdir(str(folder, "/", worker).c_str());
+  }
+}
+
+}  // namespace sluice::invoker

@@ -1,0 +1,41 @@
+// Cgroup: a control group per worker under our own, version 1 or 2, whichever the machine allows. Found out once by
+// trying, so that `status` says what really holds.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace sluice::invoker {
+
+class CgroupRoot {
+ public:
+  // `name`: of the group that all workers' groups are in; removed again at the end. A controller that cannot be used is
+  // absent.
+  explicit CgroupRoot(const std::string& name);
+  ~CgroupRoot();
+  CgroupRoot(const CgroupRoot&) = delete;
+  CgroupRoot& operator=(const CgroupRoot&) = delete;
+
+  [[nodiscard]] bool limits_cpu() const { return !cpu_.empty(); }
+  [[nodiscard]] bool limits_memory() const { return !memory_.empty(); }
+  [[nodiscard]] int version() const { return version_; }
+
+  // A group for one process; false if that failed.
+  bool enter(const std::string& worker, pid_t pid) const;
+  bool set_cpus(const std::string& worker, double cpus) const;
+  bool set_memory(const std::string& worker, Bytes bytes) const;
+  void leave(const std::string& worker) const;  // after its process is gone
+
+ private:
+  void try_version_1(const std::string& name);
+  void try_version_2(const std::string& name);
+  int version_ = 0;
+  std::string cpu_, memory_;  // folders; equal in version 2
+};
+
+}  // namespace sluice::invoker

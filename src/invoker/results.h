@@ -1,0 +1,25 @@
+// Results: what a worker says it has made, checked, as tensors of the members of its batch. A worker may be broken or
+// hostile: nothing outside of the space it was given is believed.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/arena.h"
+#include "data/tensor.h"
+#include "domain/function.h"
+#include "wire/messages.h"
+
+namespace sluice::invoker {
+
+struct RowResult {
+  std::string error;  // empty: succeeded
+  data::Tensors outputs;
+};
+
+// One result a row. An error if the answer as a whole makes no sense: then the worker is not to be trusted any more.
+[[nodiscard]] Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t rows, const data::Block& space,
+                                                        const Function& function);
+
+}  // namespace sluice::invoker

@@ -1,0 +1,44 @@
+// VcpuLimit: keeps a worker to its vCPUs and its memory, by control groups where allowed, else by affinity (and the
+// number of threads, which the worker is told). Used by one thread.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "domain/ids.h"
+#include "invoker/cgroup.h"
+
+namespace sluice::invoker {
+
+class VcpuLimit {
+ public:
+  explicit VcpuLimit(const std::string& name);
+
+  void enter(InstanceId worker, pid_t pid, std::optional<Bytes> memory);
+  // For the batches from now on; nothing happens if it is so already.
+  void set(InstanceId worker, std::uint32_t vcpu);
+  void leave(InstanceId worker);
+
+  [[nodiscard]] std::string describe_cpu() const;     // "cgroup v1 quota", "affinity", …
+  [[nodiscard]] std::string describe_memory() const;  // likewise
+
+ private:
+  struct Limited {
+    pid_t pid = 0;
+    std::uint32_t vcpu = 0;
+    std::vector<int> cpus;  // by affinity
+  };
+  void pin(Limited& worker, std::uint32_t vcpu);
+
+  CgroupRoot cgroups_;
+  std::vector<int> allowed_;      // CPUs of this process
+  std::map<int, unsigned> used_;  // by CPU: workers pinned to it
+  std::map<InstanceId, Limited> workers_;
+};
+
+}  // namespace sluice::invoker
