@@ -37,7 +37,8 @@ BatchWait::BatchWait(const plan::ValueTable& table, std::uint32_t stage, double 
           start_cost(table, stage, n, horizon_ms - static_cast<double>(a) * step_ms_, batches);
     }
   }
-  const double arrives = 1 - profile::portable_exp(-rate * step_ms_);
+  constexpr double kSure = 700;  // more arrivals a step than that make no difference
+  const double arrives = 1 - profile::portable_exp(-std::min(rate * step_ms_, kSure));
   const auto solve = [&](double g) {
     for (std::size_t a = columns; a-- > 0;) {
       for (std::size_t n = most_; n >= 1; --n) {

@@ -36,6 +36,12 @@ TEST(BatchWait, DoesNotWaitForThoseWhoHardlyCome) {
   EXPECT_LT(rarely.gain(1, 0), 1e-4);
 }
 
+TEST(BatchWait, TakesAnyRate) {
+  const auto values = table();
+  const BatchWait flood(values, 0, 400, 1e6, kBatches);  // a burst at one instant looks like this
+  EXPECT_GT(flood.gain(1, 0), 0.4);
+}
+
 TEST(BatchWait, GainsFallWithTheRate) {
   const auto values = table();
   double before = 1;
