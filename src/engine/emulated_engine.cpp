@@ -1,0 +1,94 @@
+#include "engine/emulated_engine.h"
+
+#include <ctime>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/place.h"
+
+namespace sluice::engine {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+// An instant, not a length: what was computed meanwhile is part of the time.
+void sleep_until(std::int64_t instant_ns) {
+  const timespec until{instant_ns / kSecond, instant_ns % kSecond};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+// Zero bytes are zeros of every type, and empty texts.
+constexpr std::size_t kEmptyText = sizeof(std::uint32_t);
+
+Result<PlannedOutput> zeros_of(const Port& port, std::uint32_t rows) {
+  data::TensorInfo info{port.name, port.type, {static_cast<std::int64_t>(rows)}};
+  for (const std::int64_t length : port.shape) info.shape.push_back(length < 0 ? 1 : length);
+  const auto count = data::element_count(info.shape);
+  const std::size_t each = port.type == DataType::bytes ? kEmptyText : data::element_size(port.type);
+  std::size_t bytes = 0;
+  if (!count || __builtin_mul_overflow(*count, each, &bytes)) {
+    return Error{ErrorCode::too_large, str("output `", port.name, "` is too large")};
+  }
+  return PlannedOutput{.info = std::move(info), .bytes = bytes};
+}
+
+class EmulatedEngine : public Engine {
+ public:
+  Status load(const Function& function, const Body&, std::uint32_t) override {
+    outputs_ = function.outputs;
+    return Done{};
+  }
+
+  Result<Outputs> run(const Batch& batch, OutputSpace& space) override {
+    const std::int64_t end_ns = now_ns() + std::max<std::int64_t>(batch.emulated.count_ns(), 0);
+    auto outputs = outputs_.empty() ? copies(batch, space) : zeros(batch.rows, space);
+    if (outputs) sleep_until(end_ns);
+    return outputs;
+  }
+
+ private:
+  Result<Outputs> zeros(std::uint32_t rows, OutputSpace& space) const {
+    std::vector<PlannedOutput> planned;
+    for (const Port& port : outputs_) {
+      auto output = zeros_of(port, rows);
+      if (!output) return output.error();
+      planned.push_back(std::move(*output));
+    }
+    auto tensors = place(std::move(planned), space);
+    if (!tensors) return tensors.error();
+    for (const BatchTensor& output : *tensors) std::ranges::fill(output.tensor.bytes, std::byte{0});
+    return Outputs{.tensors = std::move(*tensors)};
+  }
+
+  static Result<Outputs> copies(const Batch& batch, OutputSpace& space) {
+    std::vector<PlannedOutput> planned;
+    for (const auto& [tensor, row] : batch.inputs) planned.push_back({tensor.info, row, tensor.bytes.size()});
+    auto tensors = place(std::move(planned), space);
+    if (!tensors) return tensors.error();
+    for (std::size_t i = 0; i < tensors->size(); ++i) {
+      std::ranges::copy(batch.inputs[i].tensor.bytes, (*tensors)[i].tensor.bytes.begin());
+    }
+    return Outputs{.tensors = std::move(*tensors)};
+  }
+
+  std::vector<Port> outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_emulated_engine() {
+  return std::make_unique<EmulatedEngine>();
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,31 @@
+#include "base/text.h"
+#include "engine/emulated_engine.h"
+#include "engine/engine.h"
+#include "engine/engines.h"
+#include "engine/process_engine.h"
+
+namespace sluice::engine {
+
+std::vector<Runtime> runtimes() {
+  return {Runtime::process, Runtime::emulated};
+}
+
+void warm() {}
+
+Result<std::unique_ptr<Engine>> make_engine(Runtime runtime) {
+  switch (runtime) {
+    case Runtime::emulated:
+      return make_emulated_engine();
+    case Runtime::process:
+      return make_process_engine();
+    case Runtime::torch:
+      break;
+    case Runtime::python:
+      return Error{ErrorCode::unavailable, "a function of runtime python runs in an interpreter of its own"};
+    case Runtime::kernel:
+      break;
+  }
+  return Error{ErrorCode::unavailable, str("this worker has no runtime ", name_of(runtime))};
+}
+
+}  // namespace sluice::engine
