@@ -24,12 +24,12 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "bus": "wire",
     "invoker": "bus engine profile",
     "store": "data",
-    "live": "record bus store",
+    "live": "record invoker store spec",
     "gateway": "live spec",
     "cli": "gateway invoker reproduce",
-    "worker": "engine wire",  # stands for apps/sluice_worker*
+    "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
-FOLDERS = set(ARROWS) - {"worker"}
+FOLDERS = set(ARROWS)
 DECIDES = set("base domain spec profile plan policy core record workload sim reproduce".split())
 PORTABLE = set("base domain data engine wire worker".split())  # built where there is only the standard library
 ORDERED = set("profile plan policy core sim".split())  # a decision must not depend on the order of a hash table
@@ -55,6 +55,8 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"boost/", {"gateway", "live", "bus", "invoker"}),
     (r"(eigen3/)?(unsupported/)?Eigen/", {"plan"}),
     (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),
+    (r"sqlite3\.h$", {"store"}),
+    (r"openssl/", {"store", "gateway"}),
     (r"fmt/", FOLDERS - PORTABLE),
 ]]
 

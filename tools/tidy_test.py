@@ -77,7 +77,7 @@ class Includes(TidyTest):
         "invoker": "base domain data wire bus engine", "store": "base domain data",
         "live": "base domain profile plan policy core record data wire bus store",
         "gateway": "base domain spec profile plan policy core record data wire bus store live",
-        "cli": " ".join(FOLDERS - {"cli"}),
+        "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
     }
 
     def test_follow_the_arrows(self):
@@ -119,7 +119,8 @@ class Includes(TidyTest):
                   for name in ("unistd", "fcntl", "dlfcn", "sched", "signal", "poll", "spawn", "linux/futex")),
                 *((f"<{name}>", "invoker", "engine") for name in ("ATen/ATen.h", "c10/core/Device.h", "cublas_v2.h",
                                                                    "cudnn.h", "nvrtc.h", "nvml.h", "cuda/atomic")),
-                ("<time.h>", "base core data", "cli"), ("<sqlite3.h>", "data record", "store")):
+                ("<time.h>", "base core data", "cli"), ("<sqlite3.h>", "data record live", "store"),
+                ("<openssl/evp.h>", "data live", "store gateway")):
             for folder in wrong.split():
                 self.expect_line(folder, f"#include {header}", "include-external")
             for folder in right.split():

@@ -1,0 +1,40 @@
+// Measures how long a function takes, configuration by configuration, in a worker of its own: what `sluice profile` and
+// `deploy` do for functions without a profile. The most telling configurations come first, so that whatever was measured
+// when the time is over is of use.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "data/tensor.h"
+#include "domain/function.h"
+#include "invoker/spawner.h"
+
+namespace sluice::invoker {
+
+struct ProfilePlan {
+  std::vector<std::uint16_t> batch{1, 2, 4, 8, 16};
+  std::vector<std::uint16_t> vcpu{1};
+  Duration budget = Duration::s(60);
+  std::uint32_t runs_least = 5, runs_most = 50;  // of one configuration
+  std::optional<data::Tensors> sample;           // one row of inputs; else made from the declared shapes
+};
+
+struct ProfileProgress {
+  std::size_t done = 0, all = 0;
+  Configuration at;
+  std::optional<ProfileRow> row;  // of the configuration just done
+};
+
+// What was measured when all was done, the budget was used up, or `go_on` said no. An error if not even the first
+// configuration could be measured.
+[[nodiscard]] Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, Spawner& spawner,
+                                           const std::shared_ptr<data::Arena>& arena,
+                                           const std::function<bool(const ProfileProgress&)>& go_on);
+
+}  // namespace sluice::invoker

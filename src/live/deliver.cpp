@@ -1,0 +1,213 @@
+// What goes out: commands to the invokers, answers to callers, snapshots to readers.
+#include <algorithm>
+
+#include "base/text.h"
+#include "data/values.h"
+#include "live/runner.h"
+
+namespace sluice::live {
+namespace {
+
+bool for_invoker(const Action& action) {
+  return std::holds_alternative<LoadInstance>(action) || std::holds_alternative<EvictInstance>(action) ||
+         std::holds_alternative<StartBatch>(action) || std::holds_alternative<CancelBatch>(action);
+}
+
+std::uint32_t batch_max_of(const Application& application) {
+  std::uint32_t most = 1;
+  for (const Function& function : application.functions) {
+    if (const auto* table = std::get_if<ProfileTable>(&function.profile)) {
+      for (const ProfileRow& row : table->rows) most = std::max<std::uint32_t>(most, row.configuration.batch);
+    } else if (const auto* model = std::get_if<ProfileModel>(&function.profile)) {
+      for (const std::uint16_t batch : model->batch) most = std::max<std::uint32_t>(most, batch);
+    }
+  }
+  return most;
+}
+
+// What callers have to give: the inputs of the stages that nothing comes before.
+std::vector<Port> inputs_of(const Application& application) {
+  std::vector<Port> out;
+  for (const Stage& stage : application.workflow.stages) {
+    if (!stage.after.empty() || stage.kind != Stage::Kind::run) continue;
+    for (const Port& port : application.function(stage.function).inputs) {
+      const auto same = [&](const Port& p) { return p.name == port.name; };
+      if (std::none_of(out.begin(), out.end(), same)) out.push_back(port);
+    }
+  }
+  return out;
+}
+
+std::vector<Port> outputs_of(const Application& application) {
+  std::vector<Port> out;
+  const Workflow& workflow = application.workflow;
+  std::vector<bool> followed(workflow.size());
+  for (const Stage& stage : workflow.stages) {
+    for (const StageId before : stage.after) followed[before.index()] = true;
+  }
+  const auto add = [&](const Stage& stage, const std::string& wanted, const std::string& as) {
+    if (stage.kind != Stage::Kind::run) return;
+    for (const Port& port : application.function(stage.function).outputs) {
+      if (!wanted.empty() && port.name != wanted) continue;
+      out.push_back(port);
+      if (!as.empty()) out.back().name = as;
+    }
+  };
+  for (const OutputBinding& binding : application.outputs) {
+    if (binding.from.stage.valid()) add(workflow.at(binding.from.stage), binding.from.output, binding.name);
+  }
+  if (!application.outputs.empty()) return out;
+  for (std::size_t s = 0; s < workflow.size(); ++s) {
+    if (!followed[s]) add(workflow.stages[s], "", "");
+  }
+  return out;
+}
+
+}  // namespace
+
+void Runner::deliver(Commands& commands) {
+  out_.clear();
+  for (Command& command : commands.list) {
+    if (auto* start = std::get_if<StartBatch>(&command.action)) {
+      history_.started(*start, now_);
+      Batch& batch = batches_[start->id];
+      batch = {start->application, static_cast<std::uint32_t>(start->members.size()), {}};
+      for (const BatchMember& member : start->members) {
+        batch.waited += now_ - member.ready;
+        const auto it = pending_.find(member.request);
+        if (it != pending_.end() && member.workflow == 0) it->second.run = member.run;
+      }
+    } else if (const auto* refused = std::get_if<Reject>(&command.action)) {
+      reject(*refused);
+    } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
+      reply(*replied);
+    }
+    if (for_invoker(command.action)) out_.push_back(std::move(command));
+  }
+  if (!out_.empty()) outside_.act(std::move(out_));
+}
+
+void Runner::reject(const Reject& refused) {
+  answer(refused.request,
+         {.kind = AnswerKind::rejected,
+          .reason = refused.reason,
+          .needed = refused.needed,
+          .available = refused.available,
+          .retry_after = refused.retry_after},
+         RequestState::rejected, StageId::none());
+}
+
+void Runner::reply(const Reply& replied) {
+  const auto it = pending_.find(replied.request);
+  if (it == pending_.end()) return;
+  const Pending& pending = it->second;
+  const Application& application = *deployed_[pending.application.index()].application;
+  Answer out{.error = replied.error, .cost = replied.cost.to_dollars()};
+  if (replied.stage.valid()) out.stage = application.workflow.at(replied.stage).name;
+  RequestState state = now_ <= pending.deadline ? RequestState::met : RequestState::late;
+  switch (replied.outcome) {
+    case RequestOutcome::finished: {
+      auto outputs = data::Values(objects_, application, replied.request, pending.run, *arena_).outputs();
+      if (outputs) {
+        out.outputs = std::move(*outputs);
+        break;
+      }
+      out.kind = AnswerKind::failed;
+      out.error = outputs.error().message;
+      state = RequestState::failed;
+      break;
+    }
+    case RequestOutcome::failed:
+      out.kind = AnswerKind::failed;
+      state = RequestState::failed;
+      break;
+    case RequestOutcome::deadline_exceeded:
+      out.kind = AnswerKind::deadline_exceeded;
+      state = RequestState::failed;
+      break;
+    case RequestOutcome::cancelled:
+      out.kind = AnswerKind::cancelled;
+      state = RequestState::cancelled;
+      break;
+  }
+  answer(replied.request, std::move(out), state, replied.stage);
+}
+
+void Runner::answer(RequestId id, Answer out, RequestState state, StageId stage) {
+  objects_.release(id);
+  auto node = pending_.extract(id);
+  if (node.empty()) return;
+  Pending& pending = node.mapped();
+  out.request = id;
+  out.latency = now_ - pending.arrival;
+  out.slack = pending.deadline - now_;
+  ModelStats& stats = deployed_[pending.application.index()].stats;
+  --stats.pending;
+  stats.cost += out.cost;
+  stats.met += state == RequestState::met ? 1 : 0;
+  stats.late += state == RequestState::late ? 1 : 0;
+  stats.rejected += state == RequestState::rejected ? 1 : 0;
+  stats.failed += state == RequestState::failed ? 1 : 0;
+  stats.cancelled += state == RequestState::cancelled ? 1 : 0;
+  Counted& counted = out.kind == AnswerKind::finished ? stats.success : stats.fail;
+  ++counted.count;
+  counted.ns += static_cast<std::uint64_t>(out.latency.count_ns());
+  history_.ended(id, {.state = state, .at = now_, .cost = out.cost, .stage = stage, .error = out.error});
+  if (pending.answer) pending.answer(std::move(out));
+}
+
+NodeInfo Runner::node_of(const policy::Invoker& invoker) const {
+  NodeInfo out{.id = invoker.id,
+               .name = str("node-", invoker.id.value()),
+               .state = invoker.usable ? "READY" : "DRAINING",
+               .vcpu = invoker.vcpu,
+               .vcpu_free = invoker.vcpu_free,
+               .running = invoker.running,
+               .memory = invoker.memory,
+               .memory_free = invoker.memory_free};
+  for (const policy::Gpu& gpu : invoker.gpus) {
+    out.gpus.push_back({gpu.slices, gpu.free_count(), gpu.memory, gpu.memory_free});
+  }
+  return out;
+}
+
+void Runner::publish() {
+  auto next = std::make_shared<Snapshot>();
+  next->at = published_ = now_;
+  next->started = started_;
+  for (const auto& [name, id] : names_) {
+    const Deployed& deployed = deployed_[id.index()];
+    next->models.push_back({.name = name,
+                            .version = deployed.version,
+                            .state = ModelState::ready,
+                            .reason = deployed.reason,
+                            .application = deployed.application,
+                            .is_function = deployed.is_function,
+                            .inputs = inputs_of(*deployed.application),
+                            .outputs = outputs_of(*deployed.application),
+                            .batch_max = batch_max_of(*deployed.application),
+                            .stats = deployed.stats});
+  }
+  std::sort(next->models.begin(), next->models.end(), [](const Model& a, const Model& b) {
+    return std::pair(a.is_function, a.name) < std::pair(b.is_function, b.name);
+  });
+  for (const policy::Invoker& invoker : scheduler_->books().invokers()) next->nodes.push_back(node_of(invoker));
+  next->in_system = scheduler_->requests_in_system();
+  next->mailbox_size = mailbox_.size();
+  next->mailbox_max = mailbox_.max();
+  next->objects_used = Bytes(static_cast<std::int64_t>(arena_->used()));
+  next->objects_max = Bytes(static_cast<std::int64_t>(arena_->capacity()));
+  next->retries = scheduler_->counters().retries;
+  outside_.describe(*next);
+  std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
+  changed_ = false;
+}
+
+const Model* Snapshot::find(const std::string& name) const {
+  for (const Model& model : models) {
+    if (model.name == name) return &model;
+  }
+  return nullptr;
+}
+
+}  // namespace sluice::live

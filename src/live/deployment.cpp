@@ -1,0 +1,186 @@
+#include "live/deployment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "plan/frontier_planner.h"
+#include "profile/function_profile.h"
+#include "spec/load.h"
+
+namespace sluice::live {
+namespace {
+
+namespace fs = std::filesystem;
+using Files = std::map<std::string, const std::string*>;
+
+// Taken while nothing is known: the least configuration, with a wide spread. What is measured soon replaces it.
+constexpr double kGuessMs = 20, kGuessSpreadMs = 5;
+
+std::string plain(const std::string& path) {
+  return fs::path(path).lexically_normal().generic_string();
+}
+
+Status check_paths(const Deployment& deployment) {
+  constexpr std::size_t kLengthMax = 255;
+  for (const Deployment::File& file : deployment.files) {
+    const fs::path path(file.path);
+    const bool outside = path.is_absolute() || file.path.empty() || file.path.size() > kLengthMax ||
+                         plain(file.path).starts_with("..") || file.path.find('\0') != std::string::npos;
+    if (outside) {
+      return Error{ErrorCode::invalid, str("file '", file.path.substr(0, kLengthMax),
+                                           "' is outside of the deployment: paths are relative and without `..`")};
+    }
+  }
+  return Done{};
+}
+
+Files files_of(const Deployment& deployment) {
+  Files out;
+  for (const Deployment::File& file : deployment.files) out[plain(file.path)] = &file.content;
+  return out;
+}
+
+Result<Application> read(const Deployment& deployment, const Files& files, std::vector<std::string>& messages) {
+  const spec::ReadFile from_memory = [&](const std::string& path) -> Result<std::string> {
+    const auto it = files.find(plain(path));
+    if (it == files.end()) return Error{ErrorCode::not_found, str("'", path, "' is not part of the deployment")};
+    return *it->second;
+  };
+  const spec::Loaded loaded = spec::load(deployment.main, from_memory);
+  std::string errors;
+  for (const auto& diagnostic : loaded.diagnostics.sorted()) {
+    const std::string text = to_string(diagnostic);
+    if (loaded.document)
+      messages.push_back(text);
+    else
+      errors += str(errors.empty() ? "" : "\n", text);
+  }
+  if (!loaded.document) return Error{ErrorCode::invalid, errors};
+  if (const auto* application = std::get_if<Application>(&*loaded.document)) return *application;
+  return Error{ErrorCode::invalid, str(deployment.main, " is not an application")};
+}
+
+// By content, so that the same file is there once, and a new version does not change what old workers read.
+Result<std::string> keep_file(const std::string& folder, const std::string& name, const std::string& content) {
+  Hash hash;
+  hash.add(content);
+  const fs::path target = fs::path(folder) / str(hash.value()) / fs::path(name).filename();
+  std::error_code failed;
+  if (fs::exists(target, failed) && fs::file_size(target, failed) == content.size()) return target.string();
+  fs::create_directories(target.parent_path(), failed);
+  const fs::path partial = str(target.string(), ".partial");
+  std::ofstream out(partial, std::ios::binary);
+  out << content;
+  out.close();
+  if (!out) return Error{ErrorCode::io, str("'", partial.string(), "' cannot be written: is the disk full?")};
+  fs::rename(partial, target, failed);
+  if (failed) return Error{ErrorCode::io, str("'", target.string(), "' cannot be written: ", failed.message())};
+  return target.string();
+}
+
+bool fits_some(const Configuration& c, const std::vector<NodeGroup>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const NodeGroup& node) {
+    return c.vcpu <= node.vcpu && (c.slices == 0 || (node.gpus > 0 && c.slices <= node.slices_per_gpu));
+  });
+}
+
+Status check_fits(const Function& function, const std::vector<NodeGroup>& nodes) {
+  const auto profile = profile::FunctionProfile::make(function);
+  if (!profile) return profile.error();
+  const auto all = profile->configurations();
+  if (std::any_of(all.begin(), all.end(), [&](const Configuration& c) { return fits_some(c, nodes); })) return Done{};
+  return Error{ErrorCode::unavailable,
+               str("function '", function.name, "' fits no machine here: its least configuration is ", all.front().vcpu,
+                   " vCPU and ", all.front().slices, " slices. A cluster that has them is given with --cluster FILE")};
+}
+
+// The function's own files and what else decides how long it takes.
+Result<std::uint64_t> place_files(Function& function, const Files& files, const std::string& folder) {
+  Hash key;
+  key.add(static_cast<std::uint64_t>(version_of(function)));
+  for (std::optional<Body>* body : {&function.cpu, &function.gpu}) {
+    if (!*body || (*body)->model.empty()) continue;
+    const auto it = files.find(plain((*body)->model));
+    if (it == files.end()) {
+      return Error{ErrorCode::not_found, str("function '", function.name, "': model '", (*body)->model,
+                                             "' is not part of the deployment")};
+    }
+    key.add(*it->second);
+    auto path = keep_file(folder, (*body)->model, *it->second);
+    if (!path) return path.error();
+    (*body)->model = std::move(*path);
+  }
+  return key.value();
+}
+
+void say_plan(Prepared& out) {
+  const auto profiles = plan::make_profiles(out.application);
+  if (!profiles) return;
+  auto model = plan::make_model(out.application, *profiles);
+  if (!model) return;
+  const plan::FrontierPlanner planner(std::move(*model));
+  const plan::Frontier& whole = planner.whole(1);
+  if (whole.empty()) return;
+  const double slo = out.application.objective.latency.to_ms(), fastest = whole.fastest_ms();
+  out.fits = fastest <= slo;
+  out.messages.push_back(out.fits ? str("fits: the fastest plan takes ", fastest, " ms of ", slo, " ms")
+                                  : str("does not fit: the fastest plan takes ", fastest, " ms, the objective is ", slo,
+                                        " ms; requests will be late or refused"));
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const Deployment& deployment, const std::string& folder, const std::vector<NodeGroup>& nodes,
+                         const FindProfile& find) {
+  if (const Status paths = check_paths(deployment); !paths) return paths.error();
+  const Files files = files_of(deployment);
+  Prepared out;
+  auto application = read(deployment, files, out.messages);
+  if (!application) return application.error();
+  out.application = std::move(*application);
+  for (const Stage& stage : out.application.workflow.stages) {
+    if (stage.foreach && !stage.foreach->body.empty()) {
+      return Error{ErrorCode::unavailable, str("stage '", stage.name,
+                                               "': a foreach with a workflow inside runs in the simulator only; name one "
+                                               "function instead")};
+    }
+  }
+  for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
+    Function& function = out.application.functions[f];
+    auto key = place_files(function, files, folder);
+    if (!key) return key.error();
+    if (std::holds_alternative<std::monostate>(function.profile)) {
+      if (auto known = find(*key)) {
+        function.profile = std::move(*known);
+      } else {
+        function.profile = ProfileTable{{{configuration(1, 1, 0), 1, kGuessMs, kGuessSpreadMs, std::nullopt}}};
+        out.unprofiled.push_back({f, *key});
+        out.messages.push_back(
+            str("function '", function.name, "' has no profile: it is measured now and runs one at a time meanwhile"));
+      }
+    }
+    if (const Status fits = check_fits(function, nodes); !fits) return fits.error();
+  }
+  if (out.unprofiled.empty()) say_plan(out);
+  return out;
+}
+
+std::vector<Application> functions_alone(const Application& application) {
+  std::vector<Application> out;
+  for (const Function& function : application.functions) {
+    Application alone{.name = str(application.name, ".", function.name),
+                      .tenant = application.tenant,
+                      .objective = application.objective,
+                      .functions = {function},
+                      .prices = application.prices};
+    alone.workflow.stages.push_back({.name = function.name, .function = FunctionId(0)});
+    out.push_back(std::move(alone));
+  }
+  return out;
+}
+
+}  // namespace sluice::live

@@ -1,0 +1,38 @@
+// From a document with its files to an application that can be deployed here: read, checked, its files where workers
+// find them, and profiles filled in where they are known. Slow; runs in a thread of its own.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/application.h"
+#include "domain/cluster.h"
+#include "live/service.h"
+
+namespace sluice::live {
+
+// What is known of functions from before, by a key of their content.
+using FindProfile = std::function<std::optional<Profile>(std::uint64_t key)>;
+
+struct Unprofiled {
+  std::size_t function = 0;  // position in the application
+  std::uint64_t key = 0;
+};
+
+struct Prepared {
+  Application application;
+  std::vector<Unprofiled> unprofiled;  // these got a guess
+  std::vector<std::string> messages;
+  bool fits = true;  // the objective can be met on an empty machine
+};
+
+// `folder`: where model files are kept, by content. An error has all that is wrong with the document.
+[[nodiscard]] Result<Prepared> prepare(const Deployment& deployment, const std::string& folder,
+                                       const std::vector<NodeGroup>& nodes, const FindProfile& find);
+
+// Each function of an application as one of its own: a workflow of one stage, called APPLICATION.FUNCTION.
+[[nodiscard]] std::vector<Application> functions_alone(const Application& application);
+
+}  // namespace sluice::live

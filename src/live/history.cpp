@@ -1,0 +1,147 @@
+#include "live/history.h"
+
+#include <algorithm>
+
+namespace sluice::live {
+namespace {
+
+constexpr std::size_t kLogLinesMax = 200;  // of one invocation
+
+}  // namespace
+
+void History::arrived(const Arrived& arrived) {
+  const std::lock_guard lock(mutex_);
+  entries_[arrived.id].arrived = arrived;
+  order_.push_back(arrived.id);
+  // Those that were forgotten meanwhile.
+  while (!order_.empty() && !entries_.contains(order_.front())) order_.pop_front();
+}
+
+void History::started(const StartBatch& start, Time now) {
+  const std::lock_guard lock(mutex_);
+  const auto loaded = loaded_.find(start.instance);
+  std::vector<Member>& members = running_[start.id];
+  for (const BatchMember& member : start.members) {
+    const auto it = entries_.find(member.request);
+    if (it == entries_.end() || member.workflow != 0) continue;
+    members.push_back({member.request, member.invocation, it->second.spans.size()});
+    it->second.spans.push_back({.stage = member.stage,
+                                .ready = member.ready,
+                                .start = now,
+                                .invoker = start.invoker,
+                                .configuration = start.configuration,
+                                .members = static_cast<std::uint32_t>(start.members.size()),
+                                .attempt = start.attempt,
+                                .cold = loaded != loaded_.end() && loaded->second > member.ready});
+  }
+}
+
+void History::finished(const BatchFinished& event, Time now) {
+  const std::lock_guard lock(mutex_);
+  const auto it = running_.find(event.id);
+  if (it == running_.end()) return;
+  for (const Member& member : it->second) {
+    const auto entry = entries_.find(member.request);
+    if (entry == entries_.end()) continue;
+    Span& span = entry->second.spans[member.span];
+    span.end = now;
+    for (const InvocationResult& result : event.results) {
+      if (result.id == member.invocation) span.error = result.error;
+    }
+  }
+  running_.erase(it);
+}
+
+void History::failed(BatchId batch, const std::string& error, Time now) {
+  const std::lock_guard lock(mutex_);
+  const auto it = running_.find(batch);
+  if (it == running_.end()) return;
+  for (const Member& member : it->second) {
+    const auto entry = entries_.find(member.request);
+    if (entry == entries_.end()) continue;
+    entry->second.spans[member.span].end = now;
+    entry->second.spans[member.span].error = error;
+  }
+  running_.erase(it);
+}
+
+void History::loaded(InstanceId instance, Time now) {
+  const std::lock_guard lock(mutex_);
+  loaded_[instance] = now;
+}
+
+void History::ended(RequestId id, const Ended& ended) {
+  const std::lock_guard lock(mutex_);
+  const auto it = entries_.find(id);
+  if (it == entries_.end()) return;
+  it->second.ended = ended;
+  finished_.push_back(id);
+  while (finished_.size() > finished_max_) {
+    entries_.erase(finished_.front());
+    finished_.pop_front();
+  }
+}
+
+void History::log(const std::vector<RequestId>& requests, const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  for (const RequestId id : requests) {
+    const auto it = entries_.find(id);
+    if (it == entries_.end() || it->second.spans.empty()) continue;
+    std::vector<std::string>& lines = it->second.spans.back().log;
+    if (lines.size() < kLogLinesMax) lines.push_back(line);
+  }
+}
+
+RequestRecord History::record_of(const Entry& entry) {
+  const Application& application = *entry.arrived.application;
+  RequestRecord out{.id = entry.arrived.id,
+                    .application = application.name,
+                    .version = entry.arrived.version,
+                    .arrival = entry.arrived.arrival,
+                    .deadline = entry.arrived.deadline,
+                    .finished = entry.ended.at,
+                    .state = entry.ended.state,
+                    .asynchronous = entry.arrived.asynchronous,
+                    .cost = entry.ended.cost,
+                    .error = entry.ended.error};
+  if (entry.ended.stage.valid()) out.stage = application.workflow.at(entry.ended.stage).name;
+  for (const Span& span : entry.spans) {
+    const Stage& stage = application.workflow.at(span.stage);
+    out.stages.push_back({.stage = stage.name,
+                          .function = application.function(stage.function).name,
+                          .ready = span.ready,
+                          .start = span.start,
+                          .end = span.end,
+                          .invoker = span.invoker,
+                          .configuration = span.configuration,
+                          .members = span.members,
+                          .attempt = span.attempt,
+                          .cold = span.cold,
+                          .error = span.error,
+                          .log = span.log});
+  }
+  return out;
+}
+
+std::vector<RequestRecord> History::list(const RequestQuery& query) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RequestRecord> out;
+  for (auto id = order_.rbegin(); id != order_.rend() && out.size() < query.limit; ++id) {
+    const auto it = entries_.find(*id);
+    if (it == entries_.end()) continue;
+    const Entry& entry = it->second;
+    if (!query.application.empty() && entry.arrived.application->name != query.application) continue;
+    if (query.state && entry.ended.state != *query.state) continue;
+    out.push_back(record_of(entry));
+  }
+  return out;
+}
+
+std::optional<RequestRecord> History::find(RequestId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = entries_.find(id);
+  if (it == entries_.end()) return std::nullopt;
+  return record_of(it->second);
+}
+
+}  // namespace sluice::live

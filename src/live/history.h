@@ -1,0 +1,82 @@
+// History: the requests of the recent past, stage by stage, for `requests`, `trace` and the statistics. Written by the
+// scheduler's thread, read by any; bounded.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "domain/application.h"
+#include "domain/commands.h"
+#include "domain/events.h"
+#include "live/snapshot.h"
+
+namespace sluice::live {
+
+class History {
+ public:
+  explicit History(std::size_t finished_max) : finished_max_(finished_max) {}
+
+  struct Arrived {
+    RequestId id;
+    std::shared_ptr<const Application> application;
+    std::uint32_t version = 1;
+    Time arrival, deadline;
+    bool asynchronous = false;
+  };
+  void arrived(const Arrived& arrived);
+  void started(const StartBatch& start, Time now);
+  void finished(const BatchFinished& event, Time now);
+  void failed(BatchId batch, const std::string& error, Time now);
+  void loaded(InstanceId instance, Time now);
+  struct Ended {
+    RequestState state = RequestState::met;
+    Time at;
+    Dollars cost = 0;
+    StageId stage;
+    std::string error;
+  };
+  void ended(RequestId id, const Ended& ended);
+  void log(const std::vector<RequestId>& requests, const std::string& line);
+
+  [[nodiscard]] std::vector<RequestRecord> list(const RequestQuery& query) const;  // newest first
+  [[nodiscard]] std::optional<RequestRecord> find(RequestId id) const;
+
+ private:
+  struct Span {
+    StageId stage;
+    Time ready, start, end;
+    InvokerId invoker;
+    Configuration configuration;
+    std::uint32_t members = 1, attempt = 0;
+    bool cold = false;
+    std::string error;
+    std::vector<std::string> log;
+  };
+  struct Entry {
+    Arrived arrived;
+    Ended ended{.state = RequestState::running};
+    std::vector<Span> spans;
+  };
+  struct Member {
+    RequestId request;
+    InvocationId invocation;
+    std::size_t span = 0;
+  };
+  [[nodiscard]] static RequestRecord record_of(const Entry& entry);
+
+  const std::size_t finished_max_;
+  mutable std::mutex mutex_;
+  std::unordered_map<RequestId, Entry> entries_;
+  std::deque<RequestId> order_;     // as they came
+  std::deque<RequestId> finished_;  // in order of their end
+  std::unordered_map<BatchId, std::vector<Member>> running_;
+  std::map<InstanceId, Time> loaded_;
+};
+
+}  // namespace sluice::live

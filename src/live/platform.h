@@ -1,0 +1,88 @@
+// Platform: everything behind the gateway in one process: the scheduler's thread, the local invoker, the store. What was
+// deployed and what was accepted for later is there again after a crash.
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "domain/cluster.h"
+#include "invoker/agent.h"
+#include "live/deployment.h"
+#include "live/runner.h"
+#include "live/service.h"
+#include "live/task_thread.h"
+#include "policy/policy.h"
+#include "store/reader.h"
+#include "store/writer.h"
+
+namespace sluice::live {
+
+struct PlatformOptions {
+  std::string directory;
+  std::vector<NodeGroup> nodes;
+  std::string scheduler = "sluice";
+  policy::Parameters parameters;
+  Transfer transfer{};  // what moving inputs is believed to take
+  Bytes objects = Bytes::gb(2);
+  invoker::AgentOptions agent;
+  store::Options store;
+  std::size_t mailbox_max = 20'000;
+  Duration profile_budget = Duration::s(20);
+  std::function<void(const std::string&)> say;  // what an operator should see, a line each, from any thread
+};
+
+class Platform final : public Service {
+ public:
+  // Deploys what was deployed, begins again what was not answered, then serves.
+  [[nodiscard]] static Result<std::unique_ptr<Platform>> start(PlatformOptions options);
+  ~Platform() override;
+
+  // Nothing new is let in; true once everything is answered, false if that takes longer.
+  bool drain(Duration most);
+
+  [[nodiscard]] std::shared_ptr<data::Arena> arena() override { return arena_; }
+  RequestId call(Call call, OnAnswer answer) override;
+  void call_later(Call call, std::function<void(Result<RequestId>)> accepted) override;
+  void cancel(RequestId request) override;
+  void deploy(Deployment deployment, OnDeployed done) override;
+  void remove(std::string application, std::function<void(Status)> done) override;
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const override { return runner_->snapshot(); }
+  [[nodiscard]] std::vector<RequestRecord> requests(const RequestQuery& query) const override;
+  [[nodiscard]] std::optional<RequestRecord> find_request(RequestId request) const override;
+  [[nodiscard]] std::shared_ptr<const data::Tensors> outputs_of(RequestId request) const override;
+
+ private:
+  explicit Platform(PlatformOptions options);
+  [[nodiscard]] Status begin();
+  [[nodiscard]] Status begin_runner(std::uint64_t epoch);
+  [[nodiscard]] Status restore(std::vector<store::DeployedApplication> applications, store::Store& store);
+  [[nodiscard]] Status submit(Arriving arriving);
+  void let_in(RequestId id, Call call);
+  void finish_later(RequestId id, const Answer& answer);
+  void write_answer(RequestId id, store::Answer answer, std::string outputs);
+  void install(Prepared prepared, std::uint32_t version);
+  [[nodiscard]] FindProfile profiles() const;
+  void measure(const Application& application, const std::vector<Unprofiled>& functions);
+  void describe(Snapshot& snapshot) const;
+  [[nodiscard]] std::string models_folder() const { return options_.directory + "/models"; }
+
+  PlatformOptions options_;
+  std::shared_ptr<data::Arena> arena_;
+  data::ObjectStore objects_;
+  std::unique_ptr<store::Writer> writer_;
+  std::unique_ptr<store::Reader> reader_;
+  std::unique_ptr<invoker::Agent> agent_;
+  std::unique_ptr<Runner> runner_;
+  std::atomic<std::uint64_t> next_id_ = 1;
+  std::atomic<bool> draining_ = false, stopping_ = false;
+  mutable std::mutex profiles_mutex_;
+  std::map<std::uint64_t, Profile> profiles_;  // by key; guarded by profiles_mutex_
+  std::mutex unwritten_mutex_;
+  std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue; guarded
+  std::unique_ptr<TaskThread> deployer_, profiler_;
+};
+
+}  // namespace sluice::live

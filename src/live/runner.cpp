@@ -1,0 +1,204 @@
+// What comes in: letters become events.
+#include "live/runner.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "data/values.h"
+
+namespace sluice::live {
+namespace {
+
+constexpr std::size_t kHistory = 20'000;
+constexpr Duration kSnapshotAge = Duration::ms(50);
+
+Bytes bytes_of(const data::Tensors& tensors) {
+  std::size_t total = 0;
+  for (const data::Tensor& tensor : tensors) total += tensor.size;
+  return Bytes(static_cast<std::int64_t>(total));
+}
+
+}  // namespace
+
+Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
+               data::ObjectStore& objects, Outside outside, std::size_t mailbox_max)
+    : scheduler_(std::move(scheduler)),
+      log_(std::move(log)),
+      arena_(std::move(arena)),
+      objects_(objects),
+      outside_(std::move(outside)),
+      mailbox_(mailbox_max),
+      history_(kHistory) {}
+
+void Runner::start() {
+  started_ = data::now();
+  thread_ = std::thread([this] { loop(); });
+}
+
+void Runner::stop() {
+  if (!thread_.joinable()) return;
+  mailbox_.post(Stopping{});
+  thread_.join();
+}
+
+void Runner::loop() {
+  std::vector<Letter> letters;
+  Commands commands;
+  while (running_) {
+    mailbox_.take(letters, wake_at());
+    now_ = std::max(now_, data::now());
+    for (Letter& letter : letters) read(letter);
+    expire_timeouts();
+    const auto wake = scheduler_->next_wake();
+    if (told_ || (wake && *wake <= now_)) {
+      told_ = false;
+      commands.list.clear();
+      scheduler_->decide(now_, commands);
+      log_.decided(commands, now_);
+      if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
+      deliver(commands);
+      log_.rotate_if_due(*scheduler_);
+    }
+    in_system_.store(scheduler_->requests_in_system());
+    if (changed_ && now_ - published_ >= kSnapshotAge) publish();
+  }
+}
+
+std::optional<Time> Runner::wake_at() const {
+  std::optional<Time> at = scheduler_->next_wake();
+  const auto sooner = [&](Time other) {
+    if (!at || other < *at) at = other;
+  };
+  if (!timeouts_.empty()) sooner(timeouts_.begin()->first);
+  if (changed_) sooner(published_ + kSnapshotAge);
+  return at;
+}
+
+void Runner::observe(const Event& event) {
+  log_.observed(event, now_);
+  scheduler_->observe(event, now_);
+  told_ = changed_ = true;
+}
+
+void Runner::read(Letter& letter) {
+  std::visit([this](auto& l) { read(l); }, letter);
+}
+
+void Runner::read(Event& event) {
+  if (const auto* finished = std::get_if<BatchFinished>(&event)) note(*finished);
+  if (const auto* failed = std::get_if<BatchFailed>(&event)) {
+    history_.failed(failed->id, failed->error, now_);
+    batches_.erase(failed->id);
+  }
+  if (const auto* loaded = std::get_if<InstanceLoaded>(&event)) history_.loaded(loaded->instance, now_);
+  observe(event);
+}
+
+void Runner::read(Arriving& arriving) {
+  const auto name = names_.find(arriving.call.application);
+  if (name == names_.end()) {
+    return arriving.answer({.request = arriving.id, .kind = AnswerKind::rejected, .reason = RejectReason::not_deployed});
+  }
+  Deployed& deployed = deployed_[name->second.index()];
+  const Duration objective = arriving.call.objective.value_or(deployed.application->objective.latency);
+  RequestArrived event{.id = arriving.id,
+                       .application = name->second,
+                       .tenant = TenantId(0),
+                       .deadline = now_ + objective,
+                       .bytes = bytes_of(*arriving.call.inputs),
+                       .priority = arriving.call.priority};
+  if (deployed.application->objective.cost) event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
+  objects_.open(arriving.id, arriving.call.inputs);
+  const data::Values values(objects_, *deployed.application, arriving.id, data::kRequestInputs, *arena_);
+  event.verdicts = values.verdicts(StageId::none());
+  event.fan_outs = values.fan_outs(StageId::none());
+  ++deployed.stats.pending;
+  history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
+  if (arriving.call.timeout) timeouts_.emplace(now_ + *arriving.call.timeout, arriving.id);
+  pending_.emplace(arriving.id, Pending{std::move(arriving.answer), name->second, now_, event.deadline});
+  observe(event);
+}
+
+void Runner::read(Deploying& deploying) {
+  const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
+  const std::string& name = deploying.application->name;
+  const auto before = names_.find(name);
+  deployed_.push_back({.application = deploying.application,
+                       .version = deploying.version,
+                       .is_function = deploying.is_function,
+                       .reason = deploying.reason});
+  outside_.deploy(id, deploying.application);
+  observe(ApplicationDeployed{id, deploying.application});
+  if (before != names_.end()) {  // requests of the old one go on as they began
+    deployed_[id.index()].stats = deployed_[before->second.index()].stats;
+    deployed_[before->second.index()].removed = true;
+    observe(ApplicationRemoved{before->second});
+  }
+  names_[name] = id;
+  publish();
+  if (deploying.done) deploying.done(id);
+}
+
+void Runner::read(Removing& removing) {
+  const auto it = names_.find(removing.application);
+  const bool there = it != names_.end();
+  if (there) {
+    deployed_[it->second.index()].removed = true;
+    observe(ApplicationRemoved{it->second});
+    names_.erase(it);
+    publish();
+  }
+  removing.done(there);
+}
+
+void Runner::read(Profiled& profiled) {
+  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
+    const Deployed& deployed = deployed_[a];
+    if (deployed.removed) continue;
+    for (std::uint32_t f = 0; f < deployed.application->functions.size(); ++f) {
+      const bool own = deployed.application->name == profiled.application ||
+                       deployed.application->name == str(profiled.application, ".", profiled.function);
+      if (!own || deployed.application->functions[f].name != profiled.function) continue;
+      observe(ProfileChanged{ApplicationId(a), FunctionId(f), profiled.profile});
+      deployed_[a].reason.clear();
+    }
+  }
+}
+
+void Runner::note(const BatchFinished& event) {
+  history_.finished(event, now_);
+  const auto it = batches_.find(event.id);
+  if (it == batches_.end()) return;
+  const Batch& batch = it->second;
+  ModelStats& stats = deployed_[batch.application.index()].stats;
+  const auto add = [](Counted& counted, std::uint64_t count, Duration time) {
+    counted.count += count;
+    counted.ns += static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count_ns()));
+  };
+  add(stats.queue, batch.members, batch.waited);
+  add(stats.compute_infer, 1, event.measured);
+  add(stats.compute_input, 1, event.held - event.measured);
+  add(stats.compute_output, 1, {});
+  stats.inferences += batch.members;
+  ++stats.executions;
+  stats.last_inference_ms = now_.count_ns() / 1'000'000;
+  auto size = std::find_if(stats.batches.begin(), stats.batches.end(), [&](const auto& b) { return b.size >= batch.members; });
+  if (size == stats.batches.end() || size->size != batch.members) size = stats.batches.insert(size, {batch.members, {}});
+  add(size->infer, 1, event.measured);
+  batches_.erase(it);
+}
+
+// Given up by its caller, whatever its objective.
+void Runner::expire_timeouts() {
+  while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
+    const RequestId id = timeouts_.begin()->second;
+    timeouts_.erase(timeouts_.begin());
+    if (!pending_.contains(id)) continue;
+    answer(id, {.kind = AnswerKind::deadline_exceeded, .error = "Request timeout expired"}, RequestState::failed,
+           StageId::none());
+    observe(RequestCancelled{id});
+  }
+}
+
+}  // namespace sluice::live

@@ -1,0 +1,133 @@
+// Runner: the scheduler in its own thread. Letters come in through a bounded mailbox; all that is there is observed,
+// logged and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "core/scheduler.h"
+#include "data/object_store.h"
+#include "live/event_log.h"
+#include "live/history.h"
+#include "live/mailbox.h"
+#include "live/service.h"
+
+namespace sluice::live {
+
+struct Arriving {
+  RequestId id;
+  Call call;
+  OnAnswer answer;
+  bool asynchronous = false;
+};
+struct Deploying {
+  std::shared_ptr<const Application> application;
+  std::uint32_t version = 1;
+  bool is_function = false;
+  std::string reason;  // while it is being profiled
+  std::function<void(ApplicationId)> done;
+};
+struct Removing {
+  std::string application;
+  std::function<void(bool)> done;  // whether it was there
+};
+struct Profiled {
+  std::string application, function;
+  std::shared_ptr<const Profile> profile;
+};
+struct Stopping {};
+using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Stopping>;
+
+class Runner {
+ public:
+  struct Outside {  // what carries commands out, and who wants to know
+    std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
+    std::function<void(std::vector<Command>)> act;
+    std::function<void(Snapshot&)> describe;  // adds what others know
+    std::function<void(const std::string&)> trouble;
+  };
+  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
+         data::ObjectStore& objects, Outside outside, std::size_t mailbox_max);
+  ~Runner() { stop(); }
+
+  void start();
+  void stop();  // now; what is under way stays unanswered
+
+  [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }
+  [[nodiscard]] History& history() { return history_; }
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const { return std::atomic_load(&snapshot_); }
+  [[nodiscard]] std::uint64_t in_system() const { return in_system_.load(); }
+
+ private:
+  struct Pending {
+    OnAnswer answer;
+    ApplicationId application;
+    Time arrival, deadline;
+    std::uint64_t run = 0;  // of the application's own workflow, the last one begun
+  };
+  struct Deployed {
+    std::shared_ptr<const Application> application;
+    std::uint32_t version = 1;
+    bool is_function = false;
+    bool removed = false;
+    std::string reason;
+    ModelStats stats;
+  };
+
+  void loop();
+  void read(Letter& letter);
+  void read(Event& event);
+  void read(Arriving& arriving);
+  void read(Deploying& deploying);
+  void read(Removing& removing);
+  void read(Profiled& profiled);
+  void read(Stopping&) { running_ = false; }
+  void observe(const Event& event);
+  void note(const BatchFinished& event);
+
+  void deliver(Commands& commands);
+  void reject(const Reject& reject);
+  void reply(const Reply& reply);
+  void answer(RequestId id, Answer answer, RequestState state, StageId stage);
+  void expire_timeouts();
+  [[nodiscard]] std::optional<Time> wake_at() const;
+  void publish();
+  [[nodiscard]] NodeInfo node_of(const policy::Invoker& invoker) const;
+
+  std::unique_ptr<core::Scheduler> scheduler_;
+  EventLog log_;
+  std::shared_ptr<data::Arena> arena_;
+  data::ObjectStore& objects_;
+  Outside outside_;
+  Mailbox<Letter> mailbox_;
+  History history_;
+  std::thread thread_;
+
+  // Of the thread alone.
+  bool running_ = true;
+  Time now_, started_, published_;
+  bool told_ = false;    // something, since the last decision
+  bool changed_ = true;  // something, since the snapshot
+  std::vector<Deployed> deployed_;                     // by ApplicationId
+  std::unordered_map<std::string, ApplicationId> names_;
+  std::unordered_map<RequestId, Pending> pending_;
+  std::multimap<Time, RequestId> timeouts_;
+  struct Batch {
+    ApplicationId application;
+    std::uint32_t members = 0;
+    Duration waited;  // all of them together
+  };
+  std::unordered_map<BatchId, Batch> batches_;
+  std::vector<Command> out_;
+
+  std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
+  std::atomic<std::uint64_t> in_system_ = 0;
+};
+
+}  // namespace sluice::live

@@ -1,0 +1,68 @@
+// What the store keeps, as plain data. Filled and read by live/.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/money.h"
+#include "base/time.h"
+#include "domain/ids.h"
+
+namespace sluice::store {
+
+struct File {
+  std::string path;  // relative, inside of the deployment
+  std::string content;
+  friend bool operator==(const File&, const File&) = default;
+};
+
+// A document as it was deployed, with the files it names.
+struct DeployedApplication {
+  std::string name;
+  std::uint32_t version = 0;
+  Time deployed_at;
+  std::string main;  // the path of the document
+  std::vector<File> files;
+  friend bool operator==(const DeployedApplication&, const DeployedApplication&) = default;
+};
+
+// Written to disk as numbers: values are added at the end only.
+enum class State : std::uint8_t { running, met, late, rejected, failed, cancelled };
+constexpr State last_of(State) {
+  return State::cancelled;
+}
+
+// An asynchronous request as it was accepted.
+struct Request {
+  RequestId id;
+  std::string application;
+  Time arrival;
+  Duration objective;
+  std::optional<Duration> timeout;  // after that it is given up, whatever the objective
+  std::uint8_t priority = 0;
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+struct Answer {
+  State state = State::running;
+  Time finished;
+  Dollars cost = 0;
+  std::string stage, error;  // where and why it failed
+  friend bool operator==(const Answer&, const Answer&) = default;
+};
+
+struct RequestRecord {
+  Request request;
+  Answer answer;  // state running: none yet
+  friend bool operator==(const RequestRecord&, const RequestRecord&) = default;
+};
+
+struct RequestQuery {
+  std::string application;  // empty: all
+  std::optional<State> state;
+  std::size_t limit = 30;
+};
+
+}  // namespace sluice::store

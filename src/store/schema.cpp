@@ -1,0 +1,90 @@
+#include "store/schema.h"
+
+#include <array>
+#include <string>
+
+#include "base/text.h"
+
+namespace sluice::store {
+namespace {
+
+constexpr std::int64_t kOurs = 0x536C7563;  // "Sluc", in the header of the file
+
+// Blobs are last in their rows: what precedes them is read without them. Totals are kept by triggers, so that they are
+// right after any crash or undone transaction and the bounds of the journal cost no scan. State 0 is "running".
+constexpr std::string_view kFirst = R"sql(
+  CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE application_versions(name TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE applications(name TEXT PRIMARY KEY, version INTEGER NOT NULL, deployed_at INTEGER NOT NULL,
+                            main TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE application_files(name TEXT NOT NULL, path TEXT NOT NULL, content BLOB NOT NULL,
+                                 UNIQUE(name, path)) STRICT;
+
+  CREATE TABLE profiles(function INTEGER PRIMARY KEY, rows BLOB NOT NULL) STRICT;
+  CREATE TABLE keys(name TEXT PRIMARY KEY, salt BLOB NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE requests(id INTEGER PRIMARY KEY, application TEXT NOT NULL, arrival INTEGER NOT NULL,
+                        objective INTEGER NOT NULL, timeout INTEGER, priority INTEGER NOT NULL,
+                        state INTEGER NOT NULL DEFAULT 0, finished INTEGER, cost REAL, stage TEXT, error TEXT,
+                        output_bytes INTEGER, inputs BLOB, outputs BLOB) STRICT;
+  CREATE INDEX requests_of_application ON requests(application, id);
+  CREATE INDEX unfinished_requests ON requests(id) WHERE state = 0;
+  CREATE INDEX finished_requests ON requests(finished, id) WHERE state <> 0;
+
+  CREATE TABLE totals(finished INTEGER NOT NULL, output_bytes INTEGER NOT NULL) STRICT;
+  INSERT INTO totals VALUES(0, 0);
+  CREATE TRIGGER request_finished AFTER UPDATE OF state ON requests WHEN OLD.state = 0 AND NEW.state <> 0 BEGIN
+    UPDATE totals SET finished = finished + 1, output_bytes = output_bytes + NEW.output_bytes;
+  END;
+  CREATE TRIGGER request_forgotten AFTER DELETE ON requests WHEN OLD.state <> 0 BEGIN
+    UPDATE totals SET finished = finished - 1, output_bytes = output_bytes - OLD.output_bytes;
+  END;
+)sql";
+
+constexpr std::array kMigrations{kFirst};
+
+Error newer(std::string_view directory, std::int64_t version, std::size_t known) {
+  return {ErrorCode::invalid, str("data directory ", directory, " was written by a newer version (schema ", version,
+                                  ", this one knows ", known, "): use that version or another directory")};
+}
+
+// An empty file has no tables yet; any other one says whose it is.
+Status check_owner(Database& database) {
+  const auto owner = database.integer("PRAGMA application_id");
+  if (!owner) return owner.error();
+  const auto tables = database.integer("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return tables.error();
+  if (*owner == kOurs || (*owner == 0 && *tables == 0)) return Done{};
+  return Error{ErrorCode::invalid, str(database.path(), " is a database of another program")};
+}
+
+std::string script_from(std::span<const std::string_view> steps, std::size_t version) {
+  std::string script = "BEGIN IMMEDIATE;";
+  for (std::size_t i = version; i < steps.size(); ++i) script += steps[i];
+  return str(script, "PRAGMA application_id = ", kOurs, "; PRAGMA user_version = ", steps.size(), "; COMMIT");
+}
+
+}  // namespace
+
+std::string database_path(const std::string& directory) {
+  return directory + "/sluice.db";
+}
+
+std::span<const std::string_view> migrations() {
+  return kMigrations;
+}
+
+Status migrate(Database& database, std::span<const std::string_view> steps, std::string_view directory) {
+  if (const Status ours = check_owner(database); !ours) return ours.error();
+  const auto version = database.integer("PRAGMA user_version");
+  if (!version) return version.error();
+  const auto known = static_cast<std::int64_t>(steps.size());
+  if (*version < 0 || *version > known) return newer(directory, *version, steps.size());
+  if (*version == known) return Done{};
+  Status migrated = database.script(script_from(steps, static_cast<std::size_t>(*version)));
+  if (!migrated && database.in_transaction()) (void)database.run("ROLLBACK");
+  return migrated;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,136 @@
+#include "live/platform.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "live/live_server.h"
+#include "record/replay.h"
+
+namespace sluice::live {
+namespace {
+
+using live_test::call;
+using live_test::deploy;
+using live_test::floats;
+using live_test::options_in;
+
+// Two stages of a few milliseconds that hand their inputs on.
+constexpr const char* kChain = R"(
+application: chain
+slo: {latency: 2s, percentile: 95}
+functions:
+  first:  {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 2.0, 0.1], [4, 1, 0, 3.0, 0.1]]}}
+  second: {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 2.0, 0.1], [4, 1, 0, 3.0, 0.1]]}}
+workflow:
+  first: {}
+  second: {after: first}
+)";
+
+class PlatformTest : public testing::Test {
+ protected:
+  void start() { platform_ = std::move(Platform::start(options_in(folder_.path())).value()); }
+  live_test::TemporaryFolder folder_;
+  std::unique_ptr<Platform> platform_;
+};
+
+TEST_F(PlatformTest, AnswersWithWhatTheLastStageLeft) {
+  start();
+  const auto deployed = deploy(*platform_, kChain);
+  ASSERT_TRUE(deployed.ok()) << deployed.error().message;
+  EXPECT_EQ(deployed->version, 1u);
+  const Answer answer = call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1, 2, 3})}).get();
+  ASSERT_EQ(answer.kind, AnswerKind::finished) << answer.error;
+  ASSERT_EQ(answer.outputs.size(), 1u);
+  EXPECT_EQ(answer.outputs[0].info.name, "x");
+  float last = 0;
+  std::memcpy(&last, answer.outputs[0].bytes().data() + 8, sizeof last);
+  EXPECT_EQ(last, 3);
+  EXPECT_GT(answer.slack, Duration{});
+}
+
+TEST_F(PlatformTest, AnswersManyAtOnceAndGivesTheirMemoryBack) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 200; ++i) {
+    answers.push_back(call(*platform_, {.application = "chain",
+                                        .inputs = floats(*platform_, "x", {static_cast<float>(i)}),
+                                        .objective = Duration::s(60)}));
+  }
+  for (int i = 0; i < 200; ++i) {
+    const Answer answer = answers[static_cast<std::size_t>(i)].get();
+    ASSERT_EQ(answer.kind, AnswerKind::finished) << answer.error;
+    float value = 0;
+    std::memcpy(&value, answer.outputs.at(0).bytes().data(), sizeof value);
+    EXPECT_EQ(value, static_cast<float>(i));
+  }
+  EXPECT_TRUE(platform_->drain(Duration::s(10)));
+  EXPECT_EQ(platform_->arena()->used(), 0u);
+}
+
+TEST_F(PlatformTest, RefusesWhatIsNotDeployed) {
+  start();
+  const Answer answer = call(*platform_, {.application = "nobody", .inputs = floats(*platform_, "x", {1})}).get();
+  EXPECT_EQ(answer.kind, AnswerKind::rejected);
+  EXPECT_EQ(answer.reason, RejectReason::not_deployed);
+}
+
+TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::promise<RequestId> accepted;
+  platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {7})},
+                        [&](Result<RequestId> id) { accepted.set_value(id.value()); });
+  const RequestId id = accepted.get_future().get();
+  platform_.reset();  // with the request under way
+  start();
+  std::optional<RequestRecord> record;
+  do {
+    record = platform_->find_request(id);
+    ASSERT_TRUE(record.has_value());
+    std::this_thread::yield();
+  } while (record->state == RequestState::running);
+  EXPECT_EQ(record->state, RequestState::met) << record->error;
+  const auto outputs = platform_->outputs_of(id);
+  ASSERT_NE(outputs, nullptr);
+  EXPECT_EQ(outputs->at(0).info.name, "x");
+}
+
+TEST_F(PlatformTest, LogsWhatReplaysToTheSameCommands) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 50; ++i) {
+    answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1})}));
+  }
+  for (auto& answer : answers) (void)answer.get();
+  platform_.reset();
+  std::ifstream log(folder_.path() + "/events/events-1-0.log", std::ios::binary);
+  auto reader = record::LogReader::open(log);
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  auto scheduler = record::make_scheduler(reader->header());
+  const auto replayed = record::replay(*reader, **scheduler);
+  ASSERT_TRUE(replayed.ok()) << replayed.error().message;
+  EXPECT_FALSE(replayed->difference.has_value());
+  EXPECT_GT(replayed->commands, 50u);
+}
+
+TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 20; ++i) {
+    answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
+  }
+  const auto again = deploy(*platform_, kChain);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->version, 2u);
+  for (int i = 0; i < 20; ++i) {
+    answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
+  }
+  for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
+}
+
+}  // namespace
+}  // namespace sluice::live
