@@ -1,4 +1,4 @@
-// The agent's thread: messages in, sockets, the clock, and the lives of workers. Batches are in agent_batches.cpp.
+// Sockets, the clock, and the lives of workers. Batches are in agent_batches.cpp.
 #include "invoker/agent.h"
 
 #include <sys/epoll.h>
@@ -17,8 +17,9 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr std::uint64_t kWakeup = ~std::uint64_t{0};
+constexpr std::uint64_t kDoorbell = ~std::uint64_t{0};
 constexpr std::size_t kEvents = 64;
+constexpr std::int64_t kSecond = 1'000'000'000, kLongestSleep = 3'600 * kSecond;
 
 std::uint64_t key_of(InstanceId id, bool log) {
   return id.value() << 1 | (log ? 1 : 0);
@@ -46,94 +47,49 @@ Agent::~Agent() {
 
 Status Agent::start() {
   epoll_ = wire::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  wakeup_ = wire::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = kWakeup}};
-  if (!epoll_.valid() || !wakeup_.valid() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0) {
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = kDoorbell}};
+  if (!epoll_.valid() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.descriptor(), &event) != 0) {
     return Error{ErrorCode::unavailable, str("the invoker cannot start: ", std::strerror(errno))};
   }
-  thread_ = std::thread([this] { loop(); });
+  spawning_ = std::make_unique<TaskThread>();
   return Done{};
 }
 
 void Agent::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  if (!thread_.joinable()) return;
-  wake();
-  thread_.join();
-}
-
-void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> application) {
-  {
-    const std::lock_guard lock(mutex_);
-    inbox_.emplace_back(std::pair(id, std::move(application)));
-  }
-  wake();
-}
-
-void Agent::post(std::vector<Command> commands) {
-  bool first = false;
-  {
-    const std::lock_guard lock(mutex_);
-    first = inbox_.empty();
-    for (Command& command : commands) inbox_.emplace_back(std::move(command));
-  }
-  if (first) wake();
-}
-
-void Agent::wake() {
-  const std::uint64_t one = 1;
-  (void)!::write(wakeup_.get(), &one, sizeof one);
-}
-
-void Agent::loop() {
-  std::array<epoll_event, kEvents> events{};
-  for (;;) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), kEvents, wait_ms());
-    for (int i = 0; i < count; ++i) {
-      const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
-      if (key == kWakeup) {
-        std::uint64_t ignored = 0;
-        (void)!::read(wakeup_.get(), &ignored, sizeof ignored);
-      } else {
-        on_readable(InstanceId(key >> 1), (key & 1) != 0);
-      }
-    }
-    take_messages();
-    look_at_clock();
-    const std::lock_guard lock(mutex_);
-    if (stopping_) break;
-  }
+  if (spawning_) spawning_->stop();
+  take_spawned();
   for (auto& [id, worker] : workers_) end_process(worker->process);
   for (const auto& [id, worker] : workers_) limits_.leave(id);
   workers_.clear();
   publish();
 }
 
-void Agent::take_messages() {
-  {
-    const std::lock_guard lock(mutex_);
-    taken_.swap(inbox_);
+void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> application) {
+  if (applications_.size() <= id.index()) applications_.resize(id.index() + 1);
+  Known& known = applications_[id.index()];
+  known.application = std::move(application);
+  known.profiles.clear();
+  for (const Function& function : known.application->functions) {
+    auto profile = profile::FunctionProfile::make(function);
+    known.profiles.emplace_back();
+    if (profile) known.profiles.back() = std::move(*profile);
   }
-  for (Message& message : taken_) {
-    if (auto* command = std::get_if<Command>(&message)) {
-      act(*command);
-      continue;
-    }
-    auto& [id, application] = std::get<1>(message);
-    if (applications_.size() <= id.index()) applications_.resize(id.index() + 1);
-    Known& known = applications_[id.index()];
-    known.application = application;
-    known.profiles.clear();
-    for (const Function& function : application->functions) {
-      auto profile = profile::FunctionProfile::make(function);
-      known.profiles.emplace_back();
-      if (profile) known.profiles.back() = std::move(*profile);
-    }
+}
+
+void Agent::poll(std::optional<Time> until, const std::function<bool()>& look) {
+  std::array<epoll_event, kEvents> events{};
+  doorbell_.will_sleep();
+  const Time next = std::min(until.value_or(Time::max()), due());
+  const std::int64_t ns = look() ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
+  const timespec timeout{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
+  const int count = ::epoll_pwait2(epoll_.get(), events.data(), kEvents, &timeout, nullptr);
+  doorbell_.woke();
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
+    if (key != kDoorbell) on_readable(InstanceId(key >> 1), (key & 1) != 0);
   }
-  taken_.clear();
+  take_spawned();
+  look_at_clock();
 }
 
 void Agent::act(Command& command) {
@@ -165,21 +121,49 @@ void Agent::load(const LoadInstance& command) {
     known->ready_at = known->since + function.cold_start.device;
     return;
   }
-  const auto failed = [&](const std::string& error) {
-    hooks_.event(LoadFailed{.invoker = command.invoker, .instance = command.instance, .error = error});
-  };
-  const Body& body = body_of(function, command.level);
-  auto process = spawner_.spawn(body.runtime);
-  if (!process) return failed(process.error().message);
+  const Runtime runtime = body_of(function, command.level).runtime;
   auto worker = std::make_unique<Worker>();
   worker->instance = command.instance;
   worker->invoker = command.invoker;
   worker->application = command.application;
   worker->function = command.function;
   worker->wanted = command.level;
-  worker->process = std::move(*process);
   worker->since = data::now();
-  if (body.runtime == Runtime::emulated) worker->ready_at = worker->since + function.cold_start.total();
+  if (runtime == Runtime::emulated) worker->ready_at = worker->since + function.cold_start.total();
+  workers_.emplace(worker->instance, std::move(worker));
+  ++counters_.cold_starts;
+  spawning_->post([this, runtime, instance = command.instance] {
+    auto process = spawner_.spawn(runtime);
+    {
+      const std::lock_guard lock(spawned_mutex_);
+      spawned_.push_back({instance, std::move(process)});
+    }
+    doorbell_.ring();
+  });
+}
+
+void Agent::take_spawned() {
+  std::vector<Spawned> taken;
+  {
+    const std::lock_guard lock(spawned_mutex_);
+    taken.swap(spawned_);
+  }
+  for (Spawned& one : taken) {
+    Worker* worker = find(one.instance);
+    if (worker == nullptr) {  // given up meanwhile
+      if (one.process) end_process(*one.process);
+    } else if (one.process) {
+      spawned(*worker, std::move(*one.process));
+    } else {
+      lose(*worker, str("cannot be made: ", one.process.error().message));
+    }
+  }
+}
+
+void Agent::spawned(Worker& worker, WorkerProcess process) {
+  const Function& function = function_of(worker.application, worker.function);
+  const Body& body = body_of(function, worker.wanted);
+  worker.process = std::move(process);
   std::string bytes;
   const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
                                                                 .function = function.name,
@@ -187,19 +171,15 @@ void Agent::load(const LoadInstance& command) {
                                                                 .inputs = function.inputs,
                                                                 .outputs = function.outputs}),
                                       bytes);
-  const Status sent = encoded ? worker->process.channel.send(bytes, {arena_->descriptor()}) : encoded;
-  if (!sent) {
-    end_process(worker->process);
-    return failed(sent.error().message);
-  }
-  limits_.enter(worker->instance, worker->process.pid, body.runtime == Runtime::emulated ? std::nullopt : function.memory);
+  const Status sent = encoded ? worker.process.channel.send(bytes, {arena_->descriptor()}) : encoded;
+  if (!sent) return lose(worker, sent.error().message);
+  limits_.enter(worker.instance, worker.process.pid,
+                body.runtime == Runtime::emulated ? std::nullopt : function.memory);
   for (const bool log : {false, true}) {
-    epoll_event event{.events = EPOLLIN, .data = {.u64 = key_of(worker->instance, log)}};
-    const int descriptor = log ? worker->process.log.get() : worker->process.channel.descriptor();
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = key_of(worker.instance, log)}};
+    const int descriptor = log ? worker.process.log.get() : worker.process.channel.descriptor();
     (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
   }
-  ++counters_.cold_starts;
-  workers_.emplace(worker->instance, std::move(worker));
   publish();
 }
 
@@ -246,7 +226,7 @@ void Agent::look_at_clock() {
   for (Worker* worker : hanging) lose(*worker, "did not answer in time");
 }
 
-int Agent::wait_ms() const {
+Time Agent::due() const {
   Time next = Time::max();
   for (const auto& [id, worker] : workers_) {
     if (worker->loaded && worker->ready_at) next = std::min(next, *worker->ready_at);
@@ -255,9 +235,7 @@ int Agent::wait_ms() const {
     const Duration most = std::max(options_.hang_least, worker->running->start.expected * options_.hang_factor);
     next = std::min(next, worker->running->began + most);
   }
-  if (next == Time::max()) return -1;
-  const double ms = (next - data::now()).to_ms();
-  return ms <= 0 ? 0 : static_cast<int>(std::min(ms, 1e6)) + 1;
+  return next;
 }
 
 void Agent::lose(Worker& worker, const std::string& why) {

@@ -1,14 +1,15 @@
-// Agent: carries out on this machine what the scheduler commands. One thread owns the workers; commands come in and
-// events go out as messages. It can stand for several invokers at once, so that an emulated cluster fits on a laptop.
+// Agent: carries out on this machine what the scheduler commands. It has no thread of its own: whoever drives it calls
+// poll(), and events come out of that call and of the others; so on one machine a batch costs no change of threads. Only
+// making processes, which takes long, happens elsewhere. It can stand for several invokers at once, so that an emulated
+// cluster fits on a laptop.
 #pragma once
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
-#include <variant>
 #include <vector>
 
 #include "base/rng.h"
@@ -16,7 +17,9 @@
 #include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "invoker/doorbell.h"
 #include "invoker/spawner.h"
+#include "invoker/task_thread.h"
 #include "invoker/vcpu_limit.h"
 #include "invoker/worker.h"
 #include "profile/function_profile.h"
@@ -32,7 +35,7 @@ struct AgentOptions {
   std::uint64_t seed = 1;  // of the times of emulated functions
 };
 
-// All from the agent's thread.
+// All from within calls of the agent.
 struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(const std::vector<RequestId>& requests, const std::string& line)> log;
@@ -53,10 +56,15 @@ class Agent {
   // Ends all workers at once; whatever they do is lost.
   void stop();
 
-  // Any thread. An application is told before the first command that names it.
+  // An application is told before the first command that names it.
   void deploy(ApplicationId id, std::shared_ptr<const Application> application);
-  void post(std::vector<Command> commands);
+  void act(Command& command);
+  // Waits until something happens, somebody rings, or `until` (nothing: for ever), and deals with it. `look`: a last look
+  // for other work before sleeping; true: do not sleep.
+  void poll(std::optional<Time> until, const std::function<bool()>& look);
+  [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
 
+  // Any thread.
   [[nodiscard]] const AgentCounters& counters() const { return counters_; }
   [[nodiscard]] std::vector<WorkerStatus> workers() const;
   [[nodiscard]] const VcpuLimit& limits() const { return limits_; }
@@ -66,12 +74,14 @@ class Agent {
     std::shared_ptr<const Application> application;
     std::vector<std::optional<profile::FunctionProfile>> profiles;  // by function; only emulated ones need theirs
   };
-  using Message = std::variant<Command, std::pair<ApplicationId, std::shared_ptr<const Application>>>;
+  // A process that was asked for, or why there is none.
+  struct Spawned {
+    InstanceId instance;
+    Result<WorkerProcess> process;
+  };
 
-  void loop();
-  void wake();
-  void take_messages();
-  void act(Command& command);
+  void take_spawned();
+  void spawned(Worker& worker, WorkerProcess process);
   void load(const LoadInstance& command);
   void evict(const EvictInstance& command);
   void start_batch(StartBatch& command);
@@ -87,7 +97,7 @@ class Agent {
   void lose(Worker& worker, const std::string& why);
   void remove(Worker& worker);
   void look_at_clock();
-  [[nodiscard]] int wait_ms() const;
+  [[nodiscard]] Time due() const;  // when to look at the clock next
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
   [[nodiscard]] Worker* find(InstanceId id);
@@ -102,12 +112,11 @@ class Agent {
   Spawner spawner_;
   Rng luck_;
 
-  std::mutex mutex_;
-  std::vector<Message> inbox_;  // guarded by mutex_
-  bool stopping_ = false;       // likewise
-  std::vector<Message> taken_;
-  wire::Descriptor epoll_, wakeup_;
-  std::thread thread_;
+  wire::Descriptor epoll_;
+  Doorbell doorbell_;
+  std::mutex spawned_mutex_;
+  std::vector<Spawned> spawned_;  // guarded by spawned_mutex_
+  std::unique_ptr<TaskThread> spawning_;
 
   std::vector<Known> applications_;  // by ApplicationId
   std::map<InstanceId, std::unique_ptr<Worker>> workers_;

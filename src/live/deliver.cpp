@@ -66,7 +66,6 @@ std::vector<Port> outputs_of(const Application& application) {
 }  // namespace
 
 void Runner::deliver(Commands& commands) {
-  out_.clear();
   for (Command& command : commands.list) {
     if (auto* start = std::get_if<StartBatch>(&command.action)) {
       history_.started(*start, now_);
@@ -82,9 +81,8 @@ void Runner::deliver(Commands& commands) {
     } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
       reply(*replied);
     }
-    if (for_invoker(command.action)) out_.push_back(std::move(command));
+    if (for_invoker(command.action)) outside_.act(command);
   }
-  if (!out_.empty()) outside_.act(std::move(out_));
 }
 
 void Runner::reject(const Reject& refused) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "data/clock.h"
 #include "invoker/profiler.h"
 #include "policy/catalog.h"
 #include "record/replay.h"
@@ -56,8 +57,8 @@ Platform::~Platform() {
   stopping_ = true;
   if (profiler_) profiler_->stop();
   if (deployer_) deployer_->stop();
-  if (agent_) agent_->stop();
   if (runner_) runner_->stop();
+  if (agent_) agent_->stop();
   if (writer_) writer_->stop();
 }
 
@@ -74,8 +75,8 @@ Status Platform::begin() {
   auto applications = store->applications();
   if (!applications) return applications.error();
   if (const Status begun = begin_runner(*epoch); !begun) return begun;
-  deployer_ = std::make_unique<TaskThread>();
-  profiler_ = std::make_unique<TaskThread>();
+  deployer_ = std::make_unique<invoker::TaskThread>();
+  profiler_ = std::make_unique<invoker::TaskThread>();
   auto reader = store::Reader::open(options_.directory);
   if (!reader) return reader.error();
   reader_ = std::make_unique<store::Reader>(std::move(*reader));
@@ -117,7 +118,7 @@ Status Platform::begin_runner(std::uint64_t epoch) {
   if (!log) return log.error();
   agent_ = std::make_unique<invoker::Agent>(
       options_.agent, arena_, objects_,
-      invoker::AgentHooks{.event = [this](Event event) { runner_->mailbox().post(std::move(event)); },
+      invoker::AgentHooks{.event = [this](Event event) { runner_->happened(std::move(event)); },
                           .log = [this](const std::vector<RequestId>& requests, const std::string& line) {
                             runner_->history().log(requests, line);
                           }});
@@ -127,7 +128,9 @@ Status Platform::begin_runner(std::uint64_t epoch) {
           .deploy = [this](ApplicationId id, std::shared_ptr<const Application> application) {
             agent_->deploy(id, std::move(application));
           },
-          .act = [this](std::vector<Command> commands) { agent_->post(std::move(commands)); },
+          .act = [this](Command& command) { agent_->act(command); },
+          .wait = [this](std::optional<Time> until, const auto& look) { agent_->poll(until, look); },
+          .ring = [this] { agent_->doorbell().ring(); },
           .describe = [this](Snapshot& snapshot) { describe(snapshot); },
           .trouble = [this](const std::string& line) { if (options_.say) options_.say(line); }},
       options_.mailbox_max);
@@ -257,7 +260,7 @@ void Platform::remove(std::string application, std::function<void(Status)> done)
 }
 
 Status Platform::submit(Arriving arriving) {
-  if (runner_->mailbox().offer(std::move(arriving))) return Done{};
+  if (runner_->mailbox().offer(Letter(std::move(arriving)))) return Done{};
   return Error{ErrorCode::unavailable, "full"};
 }
 

@@ -13,7 +13,7 @@
 #include "live/deployment.h"
 #include "live/runner.h"
 #include "live/service.h"
-#include "live/task_thread.h"
+#include "invoker/task_thread.h"
 #include "policy/policy.h"
 #include "store/reader.h"
 #include "store/writer.h"
@@ -82,7 +82,7 @@ class Platform final : public Service {
   std::map<std::uint64_t, Profile> profiles_;  // by key; guarded by profiles_mutex_
   std::mutex unwritten_mutex_;
   std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue; guarded
-  std::unique_ptr<TaskThread> deployer_, profiler_;
+  std::unique_ptr<invoker::TaskThread> deployer_, profiler_;
 };
 
 }  // namespace sluice::live

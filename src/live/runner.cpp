@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "data/clock.h"
 #include "data/values.h"
 
 namespace sluice::live {
@@ -28,7 +29,7 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::sh
       arena_(std::move(arena)),
       objects_(objects),
       outside_(std::move(outside)),
-      mailbox_(mailbox_max),
+      mailbox_(mailbox_max, outside_.ring),
       history_(kHistory) {}
 
 void Runner::start() {
@@ -44,10 +45,16 @@ void Runner::stop() {
 
 void Runner::loop() {
   std::vector<Letter> letters;
+  std::vector<Event> events;
   Commands commands;
+  const std::function<bool()> look = [this] { return mailbox_.size() > 0 || !happened_.empty(); };
   while (running_) {
-    mailbox_.take(letters, wake_at());
+    outside_.wait(wake_at(), look);
+    mailbox_.take(letters);
     now_ = std::max(now_, data::now());
+    events.swap(happened_);
+    for (Event& event : events) read(event);
+    events.clear();
     for (Letter& letter : letters) read(letter);
     expire_timeouts();
     const auto wake = scheduler_->next_wake();

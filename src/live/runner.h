@@ -48,7 +48,10 @@ class Runner {
  public:
   struct Outside {  // what carries commands out, and who wants to know
     std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
-    std::function<void(std::vector<Command>)> act;
+    std::function<void(Command&)> act;
+    // Sleeps until something happens, ring() is called, or the time; not at all if `look` says that there is work.
+    std::function<void(std::optional<Time> until, const std::function<bool()>& look)> wait;
+    std::function<void()> ring;  // any thread
     std::function<void(Snapshot&)> describe;  // adds what others know
     std::function<void(const std::string&)> trouble;
   };
@@ -59,6 +62,8 @@ class Runner {
   void start();
   void stop();  // now; what is under way stays unanswered
 
+  // From within act() and wait() only: what happened on this machine.
+  void happened(Event event) { happened_.push_back(std::move(event)); }
   [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const { return std::atomic_load(&snapshot_); }
@@ -124,7 +129,7 @@ class Runner {
     Duration waited;  // all of them together
   };
   std::unordered_map<BatchId, Batch> batches_;
-  std::vector<Command> out_;
+  std::vector<Event> happened_;
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
   std::atomic<std::uint64_t> in_system_ = 0;

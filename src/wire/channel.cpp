@@ -57,8 +57,8 @@ Status Channel::send(std::string_view message, const std::vector<int>& descripto
 }
 
 Received Channel::receive(std::string& message, std::vector<Descriptor>* descriptors) {
-  message.resize(message_bytes_max);
-  iovec part{message.data(), message.size()};
+  if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<char[]>(message_bytes_max);
+  iovec part{buffer_.get(), message_bytes_max};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -81,7 +81,7 @@ Received Channel::receive(std::string& message, std::vector<Descriptor>* descrip
     }
   }
   if (got <= 0 || (header.msg_flags & MSG_TRUNC) != 0) return Received::closed;
-  message.resize(static_cast<std::size_t>(got));
+  message.assign(buffer_.get(), static_cast<std::size_t>(got));
   return Received::message;
 }
 

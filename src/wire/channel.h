@@ -1,6 +1,7 @@
 // Channel: one end of a socket between the server and a worker (AF_UNIX, SOCK_SEQPACKET), with descriptors beside
 // messages. The server's ends do not block, a worker's do.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ class Channel {
 
  private:
   Descriptor socket_;
+  std::unique_ptr<char[]> buffer_;  // for the largest message, made when first needed
 };
 
 }  // namespace sluice::wire

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace sluice::live {
+namespace sluice::invoker {
 
 class TaskThread {
  public:
@@ -56,4 +56,4 @@ class TaskThread {
   std::thread thread_;
 };
 
-}  // namespace sluice::live
+}  // namespace sluice::invoker
