@@ -1,5 +1,8 @@
 #include "store/store.h"
 
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/check.h"
@@ -27,16 +30,56 @@ Status configure(Database& database, Durability durability) {
           "PRAGMA cell_size_check = ON; PRAGMA synchronous = ", durability == Durability::power ? "FULL" : "NORMAL"));
 }
 
+Error cut_off(const std::string& path) {
+  return {ErrorCode::io, str(path, " is damaged (it is cut off): restore it from a backup, or move it away to begin ",
+                             "with an empty one")};
+}
+
+// SQLite takes a file that is shorter than its header for a new one.
+Status check_header(const std::string& path) {
+  constexpr std::uintmax_t header_bytes = 100;
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (!none && size > 0 && size < header_bytes) return cut_off(path);
+  return Done{};
+}
+
+// SQLite fills the last page up with zeros when a part of it is missing.
+Status check_length(Database& database) {
+  const auto pages = database.integer("PRAGMA page_count");
+  if (!pages) return pages.error();
+  const auto page_bytes = database.integer("PRAGMA page_size");
+  if (!page_bytes) return page_bytes.error();
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(database.path(), failed);
+  if (failed) return Error{ErrorCode::io, str(database.path(), " cannot be read: ", failed.message())};
+  if (size < static_cast<std::uintmax_t>(*pages * *page_bytes)) return cut_off(database.path());
+  return Done{};
+}
+
+// After a clean end there is no WAL, and the file has to be whole without one.
+Result<Database> open_database(const std::string& directory, Durability durability) {
+  const std::string path = database_path(directory);
+  std::error_code none;
+  const bool clean = !std::filesystem::exists(path + "-wal", none);
+  if (const Status whole = check_header(path); !whole) return whole.error();
+  auto database = Database::open(path, Access::write);
+  if (!database) return database;
+  Status ready = clean ? check_length(*database) : Done{};
+  if (ready) ready = migrate(*database, migrations(), directory);
+  if (ready) ready = configure(*database, durability);
+  if (!ready) return ready.error();
+  return database;
+}
+
 }  // namespace
 
 Result<Store> Store::open(const std::string& directory, const Options& options) {
   CHECK(options.finished_max > 0);
   auto lock = DirectoryLock::take(directory);
   if (!lock) return lock.error();
-  auto database = Database::open(database_path(directory), Access::write);
+  auto database = open_database(directory, options.durability);
   if (!database) return database.error();
-  if (const Status migrated = migrate(*database, migrations(), directory); !migrated) return migrated.error();
-  if (const Status configured = configure(*database, options.durability); !configured) return configured.error();
   Store store(directory, options, std::move(lock).value(), std::move(database).value());
   if (const Status bounded = store.forget_beyond_bounds(); !bounded) return bounded.error();
   return store;

@@ -1,0 +1,113 @@
+// Applications, profiles and small values: what is put is there after the store is opened again.
+#include "worlds.h"
+
+namespace sluice::store {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const std::vector<File> kFiles{{"photos.yaml", "application: photos"},
+                               {"models/a.pt", std::string("\0\xFF weights", 10)}};
+
+Names names(Store& store) {
+  Names out;
+  const auto all = store.applications();
+  for (const DeployedApplication& application : *all) out.push_back(application.name);
+  return out;
+}
+
+TEST(Applications, ComeBackWithTheirFilesInOrder) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(*opened(directory).put_application("photos", "photos.yaml", kFiles, at(7)), 1u);
+  const auto all = opened(directory).applications();
+  const DeployedApplication expected{"photos", 1, at(7), "photos.yaml", kFiles};
+  EXPECT_EQ(*all, std::vector{expected});
+}
+
+TEST(Applications, AreReplacedAsAWhole) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
+  EXPECT_EQ(*store.put_application("photos", "new.yaml", {{"new.yaml", ""}}, at(2)), 2u);
+  const DeployedApplication expected{"photos", 2, at(2), "new.yaml", {{"new.yaml", ""}}};
+  EXPECT_EQ(*store.applications(), std::vector{expected});
+}
+
+TEST(Applications, NeverUseAVersionAgain) {
+  const TemporaryDirectory directory;
+  {
+    Store store = opened(directory);
+    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
+    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(2)));
+    ASSERT_TRUE(store.remove_application("photos"));
+    EXPECT_EQ(names(store), Names{});
+  }
+  Store store = opened(directory);
+  EXPECT_EQ(*store.put_application("photos", "photos.yaml", kFiles, at(3)), 3u);
+  EXPECT_EQ(*store.put_application("depth", "depth.yaml", {}, at(3)), 1u);
+  EXPECT_EQ(names(store), (Names{"depth", "photos"}));
+}
+
+TEST(Applications, StayAsTheyWereWhenTheNewOneIsRefused) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
+  const auto twice = store.put_application("photos", "a", {{"a", "1"}, {"a", "2"}}, at(2));
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message, "application photos has the file a twice");
+  EXPECT_EQ((*store.applications())[0].files, kFiles);
+}
+
+TEST(Applications, ThatAreNotThereCannotBeRemoved) {
+  const TemporaryDirectory directory;
+  const Status removed = opened(directory).remove_application("photos");
+  EXPECT_EQ(code_of(removed), ErrorCode::not_found);
+}
+
+TEST(Applications, AreUndoneWithTheirBatch) {
+  const TemporaryDirectory directory;
+  {
+    Store store = opened(directory);
+    ASSERT_TRUE(store.begin_batch());
+    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
+    EXPECT_TRUE(store.in_batch());
+  }
+  Store store = opened(directory);
+  EXPECT_EQ(names(store), Names{});
+  EXPECT_EQ(*store.put_application("photos", "photos.yaml", kFiles, at(1)), 1u);
+}
+
+TEST(Profiles, AreKeptByFunctionVersion) {
+  const TemporaryDirectory directory;
+  constexpr FunctionVersion high = 0xFFFF'0000'0000'0001;
+  {
+    Store store = opened(directory);
+    ASSERT_TRUE(store.put_profile(high, "batch,vcpu"));
+    ASSERT_TRUE(store.put_profile(high, std::string_view("a\0b", 3)));
+    ASSERT_TRUE(store.put_profile(5, ""));
+  }
+  Store store = opened(directory);
+  EXPECT_EQ(*store.profile(high), std::string("a\0b", 3));
+  EXPECT_EQ(*store.profile(5), std::string());
+  EXPECT_EQ(*store.profile(6), std::nullopt);
+}
+
+TEST(SmallValues, AreSetAndChanged) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  EXPECT_EQ(*store.get("scheduler"), std::nullopt);
+  ASSERT_TRUE(store.set("scheduler", "esg"));
+  ASSERT_TRUE(store.set("scheduler", "sluice"));
+  EXPECT_EQ(*store.get("scheduler"), "sluice");
+}
+
+TEST(Epochs, GrowOverRestarts) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(*opened(directory).next_epoch(), 1u);
+  Store store = opened(directory);
+  EXPECT_EQ(*store.next_epoch(), 2u);
+  EXPECT_EQ(*store.next_epoch(), 3u);
+}
+
+}  // namespace
+}  // namespace sluice::store
