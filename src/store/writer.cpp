@@ -10,7 +10,7 @@
 namespace sluice::store {
 namespace {
 
-// Bounds how long the first of a group waits for the last; twice as many gained nothing (bench/store_bench.cpp).
+// Bounds how long the first of a group waits for the last.
 constexpr std::size_t kGroupMax = 256;
 
 }  // namespace
