@@ -81,7 +81,11 @@ Result<Store> Store::open(const std::string& directory, const Options& options) 
   auto database = open_database(directory, options.durability);
   if (!database) return database.error();
   Store store(directory, options, std::move(lock).value(), std::move(database).value());
-  if (const Status bounded = store.forget_beyond_bounds(); !bounded) return bounded.error();
+  Savepoint whole(store.database_);  // lowered bounds may forget many: one commit for all
+  Status bounded = whole.begun();
+  if (bounded) bounded = store.forget_beyond_bounds();
+  if (bounded) bounded = whole.keep();
+  if (!bounded) return bounded.error();
   return store;
 }
 
