@@ -1,5 +1,5 @@
 // Applications, profiles and small values: what is put is there after the store is opened again.
-#include "worlds.h"
+#include "store/worlds.h"
 
 namespace sluice::store {
 namespace {

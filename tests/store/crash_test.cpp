@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/rng.h"
+#include "store/worlds.h"
 #include "store/writer.h"
-#include "worlds.h"
 
 namespace sluice::store {
 namespace {

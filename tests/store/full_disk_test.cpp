@@ -8,8 +8,8 @@
 #include <fstream>
 #include <functional>
 
+#include "store/worlds.h"
 #include "store/writer.h"
-#include "worlds.h"
 
 namespace sluice::store {
 namespace {

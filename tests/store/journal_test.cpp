@@ -1,6 +1,6 @@
 // The journal: what was accepted is found, answered once, listed, and forgotten in order.
 #include "store/reader.h"
-#include "worlds.h"
+#include "store/worlds.h"
 
 namespace sluice::store {
 namespace {

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "store/schema.h"
-#include "worlds.h"
+#include "store/worlds.h"
 
 namespace sluice::store {
 namespace {

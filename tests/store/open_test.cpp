@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "store/schema.h"
-#include "worlds.h"
+#include "store/worlds.h"
 
 namespace sluice::store {
 namespace {

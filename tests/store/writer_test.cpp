@@ -4,7 +4,7 @@
 #include <future>
 
 #include "store/reader.h"
-#include "worlds.h"
+#include "store/worlds.h"
 
 namespace sluice::store {
 namespace {
