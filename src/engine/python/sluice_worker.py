@@ -1,0 +1,437 @@
+"""Runs one Python function for the server that started it: python3 sluice_worker.py --socket FD
+
+The model file defines `run(inputs)`, which takes and returns a dict of arrays whose first dimension is the rows of the
+batch, and optionally `load()`, which is called once before. Inputs are views of shared memory and cannot be written to.
+Elements of type BYTES are `bytes` in arrays of objects; BF16, which numpy does not have, comes and goes as float32. Rows of
+different shapes come one at a time.
+
+Speaks the protocol of src/wire/messages.h, like sluice-worker. Needs numpy and the standard library.
+"""
+import ctypes
+import importlib.machinery
+import importlib.util
+import mmap
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+
+VERSION = 1
+MESSAGE_BYTES_MAX = 128 << 10
+ERROR_LENGTH = 2048
+ROWS_MAX = 4096
+DIMENSIONS_MAX = 17
+ALIGNMENT = 64
+ALL_ROWS = -1
+LOAD, RUN, GRANT, STOP = range(4)
+LOADED, RAN, WANTED = range(3)
+TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8", "bytes"]  # by their numbers
+BF16, BYTES = TYPES.index("bf16"), TYPES.index("bytes")
+NAMES = "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 BF16 FP32 FP64 BYTES".split()
+
+np = None  # imported once the number of threads is known
+
+
+class ProtocolError(Exception):
+    """The server sent what makes no sense: the worker ends."""
+
+
+class BatchError(Exception):
+    """The batch fails, and the worker goes on."""
+
+
+class Stopped(Exception):
+    """The server is gone, or wants us to stop."""
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, form):
+        if len(self.data) - self.at < struct.calcsize(form):
+            raise ProtocolError("a message is too short")
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values[0] if len(values) == 1 else values
+
+    def text(self):
+        length = self.length()
+        self.at += length
+        return self.data[self.at - length:self.at].decode("utf-8", "replace")
+
+    def list(self, item):
+        return [item() for _ in range(self.length())]
+
+    def length(self):
+        length = self.take("<Q")
+        if length > len(self.data) - self.at:
+            raise ProtocolError("a message is too short")
+        return length
+
+    def number(self):
+        return self.take("<q")
+
+    def type(self):
+        number = self.take("<B")
+        if number >= len(TYPES):
+            raise ProtocolError("a type that does not exist")
+        return number
+
+    def port(self):
+        name, kind, shape = self.text(), self.type(), self.list(self.number)
+        if self.take("<B"):
+            self.number()
+        return name, kind, shape
+
+    def placed(self):
+        name, kind, shape = self.text(), self.type(), self.list(self.number)
+        return (name, kind, shape, *self.take("<iQQ"))
+
+    def end(self):
+        if self.at != len(self.data):
+            raise ProtocolError("a message is too long")
+
+
+def text(value):
+    data = value.encode("utf-8", "replace")
+    return struct.pack("<Q", len(data)) + data
+
+
+def shorten(value, length):
+    return value if len(value) <= length else value[:length] + "…"
+
+
+class Channel:
+    def __init__(self, descriptor):
+        os.set_inheritable(descriptor, False)
+        self.socket = socket.socket(fileno=descriptor)
+
+    def receive(self):
+        """The number of a message, its content and the descriptors that came along."""
+        data, descriptors, flags, _ = socket.recv_fds(self.socket, MESSAGE_BYTES_MAX, 4)
+        if not data or flags & socket.MSG_TRUNC:
+            raise Stopped()
+        if data[0] == STOP:
+            raise Stopped()
+        return data[0], Reader(data[1:]), descriptors
+
+    def send(self, number, content):
+        try:
+            self.socket.sendall(bytes([number]) + content)
+        except OSError as error:
+            raise Stopped() from error
+
+
+class Space:
+    """Where outputs may be written: more is asked for where it is too small."""
+
+    def __init__(self, channel, memory, batch, offset, size):
+        self.channel, self.memory, self.batch, self.offset, self.size = channel, memory, batch, offset, size
+        self.waited = 0
+
+    def take(self, size):
+        if size > self.size:
+            began = time.perf_counter_ns()
+            self.channel.send(WANTED, struct.pack("<QQ", self.batch, size))
+            number, reader, _ = self.channel.receive()
+            if number != GRANT:
+                raise ProtocolError("Grant was expected")
+            batch, self.offset, self.size = reader.take("<QQQ")
+            reader.end()
+            if batch != self.batch:
+                raise ProtocolError("Grant of another batch")
+            self.waited += time.perf_counter_ns() - began
+        if size > self.size or self.offset + self.size > len(self.memory):
+            raise BatchError(f"there is no room for outputs of {size} bytes")
+        return self.offset
+
+
+def count(shape):
+    total = 1
+    for length in shape:
+        total *= length
+    return total
+
+
+def elements(data, number):
+    """The first `number` texts of `data`, which has to hold no more."""
+    found, at = [], 0
+    for _ in range(number):
+        length = int.from_bytes(data[at:at + 4], "little")
+        if at + 4 + length > len(data):
+            return None
+        found.append(bytes(data[at + 4:at + 4 + length]))
+        at += 4 + length
+    return found if at == len(data) else None
+
+
+def objects(values, shape):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def to_array(memory, name, kind, shape, offset, size):
+    """A view of shared memory; a copy where numpy has no such type."""
+    if offset + size > len(memory):
+        raise BatchError(f"input `{name}` is outside of the shared memory")
+    wrong = BatchError(f"input `{name}` has {size} bytes, which its shape does not have")
+    if len(shape) > DIMENSIONS_MAX:
+        raise BatchError(f"input `{name}` has too many dimensions")
+    if any(length < 0 for length in shape):
+        raise wrong
+    part = memory[offset:offset + size]
+    if kind == BYTES:
+        texts = elements(part.tobytes(), count(shape)) if count(shape) * 4 <= size else None
+        if texts is None:
+            raise wrong
+        return objects(texts, shape)
+    stored = np.dtype("u2" if kind == BF16 else TYPES[kind])
+    if count(shape) * stored.itemsize != size:
+        raise wrong
+    array = part.view(stored).reshape(shape)
+    if kind == BF16:
+        array = (array.astype("u4") << 16).view("f4")
+    array.flags.writeable = False
+    return array
+
+
+def type_of(array, name):
+    if array.dtype.kind in "OSU":
+        return BYTES
+    form = array.dtype.newbyteorder("=").str[1:]
+    form = "?" if form == "b1" else form
+    if form not in TYPES:
+        raise BatchError(f"output `{name}` is an array of {array.dtype}, which tensors cannot hold")
+    return TYPES.index(form)
+
+
+def as_declared(array, name, kind):
+    """The array as one of another type, unless that would change what it says."""
+    if kind == BYTES or type_of(array, name) == BYTES:
+        if kind != BYTES or array.dtype.kind not in "OSU":
+            raise BatchError(f"output `{name}` is an array of {array.dtype}, declared is {NAMES[kind]}")
+        return array
+    wanted = np.dtype("f4" if kind == BF16 else TYPES[kind])
+    if array.dtype == wanted:
+        return array
+    with np.errstate(all="ignore"):
+        changed = array.astype(wanted)
+    if not np.can_cast(array.dtype, wanted, "same_kind") and not np.array_equal(changed, array):
+        raise BatchError(f"output `{name}` is an array of {array.dtype}, declared is {NAMES[kind]}")
+    return changed
+
+
+def stored_bytes(array, name):
+    parts = []
+    for element in array.reshape(-1).tolist():
+        data = element.encode() if isinstance(element, str) else element
+        if not isinstance(data, (bytes, bytearray)):
+            raise BatchError(f"output `{name}` is an array of objects that are neither bytes nor texts")
+        parts.append(struct.pack("<I", len(data)) + data)
+    return np.frombuffer(b"".join(parts), dtype="u1")
+
+
+def rounded_to_bf16(array):
+    bits = np.ascontiguousarray(array).view("u4")
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("u2")  # to the nearest, halves to even
+    return np.where(np.isnan(array), np.uint16(0x7FC0), rounded)
+
+
+class Function:
+    def __init__(self, path, outputs):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # for what lies beside it
+        sys.dont_write_bytecode = True
+        loader = importlib.machinery.SourceFileLoader("sluice_function", path)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        sys.modules[loader.name] = module
+        loader.exec_module(module)
+        if not callable(getattr(module, "run", None)):
+            raise BatchError(f"`{path}` does not define run(inputs)")
+        self.run, self.outputs = module.run, outputs
+        if callable(getattr(module, "load", None)):
+            module.load()
+
+    def call(self, inputs, rows):
+        """Outputs as (name, type, array), each with a row for every row."""
+        answer = self.run(inputs)
+        if not isinstance(answer, dict):
+            raise BatchError(f"run(inputs) has to return a dict, not {type(answer).__name__}")
+        if not self.outputs:
+            arrays = [(str(name), np.asarray(value)) for name, value in answer.items()]
+            outputs = [(name, type_of(array, name), array) for name, array in arrays]
+        else:
+            outputs = [self.declared(answer, *port, rows) for port in self.outputs]
+        for name, _, array in outputs:
+            if array.ndim == 0 or array.shape[0] != rows:
+                raise BatchError(f"output `{name}` has shape {list(array.shape)}, its first dimension has to be the {rows} rows")
+        return outputs
+
+    @staticmethod
+    def declared(answer, name, kind, shape, rows):
+        if name not in answer:
+            raise BatchError(f"run(inputs) returned no output `{name}`")
+        array = as_declared(np.asarray(answer[name]), name, kind)
+        wanted = [rows, *shape]
+        if array.ndim != len(wanted) or any(want not in (-1, have) for want, have in zip(wanted, array.shape)):
+            raise BatchError(f"output `{name}` has shape {list(array.shape)}, declared is {wanted}")
+        return name, kind, array
+
+
+def said(error):
+    """What a function's failure is reported as; the rest goes to the log."""
+    if isinstance(error, BatchError):
+        return str(error)
+    traceback.print_exception(error, file=sys.stderr)
+    return traceback.format_exception_only(error)[-1].strip()
+
+
+class Worker:
+    def __init__(self, channel):
+        self.channel, self.function, self.memory = channel, None, None
+
+    def load(self, reader, descriptors):
+        global np
+        version, size = reader.take("<IQ")
+        reader.text()
+        reader.take("<B")
+        model, _ = reader.text(), reader.list(reader.text)
+        _, outputs = reader.list(reader.port), reader.list(reader.port)
+        threads = reader.take("<I")
+        reader.end()
+        began, error = time.perf_counter_ns(), ""
+        try:
+            if version != VERSION:
+                raise BatchError(f"the server speaks version {version} of the worker protocol, this worker {VERSION}; "
+                                 "both have to be of one build")
+            if len(descriptors) != 1 or os.fstat(descriptors[0]).st_size < size or size == 0:
+                raise BatchError(f"no shared memory of {size} bytes came along")
+            for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                os.environ[variable] = str(max(threads, 1))
+            import numpy
+            np = numpy
+            self.memory = np.frombuffer(mmap.mmap(descriptors[0], size), dtype="u1")
+            os.close(descriptors[0])
+            self.function = Function(model, outputs)
+        except (Exception, SystemExit) as problem:
+            error = said(problem)
+        took = time.perf_counter_ns() - began
+        self.channel.send(LOADED, text(shorten(error, ERROR_LENGTH)) + struct.pack("<q", took))
+        return not error
+
+    def run(self, reader):
+        batch, rows, _, _, _ = reader.take("<QIIqq")
+        inputs = reader.list(reader.placed)
+        space = Space(self.channel, self.memory, batch, *reader.take("<QQ"))
+        reader.end()
+        began, error, row_errors, placed = time.perf_counter_ns(), "", [], []
+        try:
+            outputs, row_errors = self.outputs_of(inputs, rows)
+            placed = self.place(outputs, space)
+        except (Stopped, ProtocolError):
+            raise
+        except (Exception, SystemExit) as problem:
+            error = said(problem)
+        sys.stdout.flush()
+        took = time.perf_counter_ns() - began - space.waited
+        self.answer(batch, error, row_errors, placed, took)
+
+    def answer(self, batch, error, row_errors, placed, took):
+        length = min(ERROR_LENGTH, MESSAGE_BYTES_MAX // 8 // max(len(row_errors), 1))
+        content = struct.pack("<Q", batch) + text(shorten(error, ERROR_LENGTH))
+        content += struct.pack("<Q", len(row_errors)) + b"".join(text(shorten(e, length)) for e in row_errors)
+        content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<q", took)
+        if len(content) >= MESSAGE_BYTES_MAX:
+            self.answer(batch, f"an answer of {len(content)} bytes does not fit a message", [], [], took)
+        else:
+            self.channel.send(RAN, content)
+
+    def outputs_of(self, inputs, rows):
+        """Outputs as (name, type, row, array), and errors of rows."""
+        if not 1 <= rows <= ROWS_MAX:
+            raise BatchError(f"a batch has {rows} rows, it may have 1 to {ROWS_MAX}")
+        stacked, apart = self.inputs_of(inputs, rows)
+        if not apart:
+            return [(name, kind, ALL_ROWS, array) for name, kind, array in self.function.call(stacked, rows)], []
+        outputs, errors = [], [""] * rows
+        for row in range(rows):
+            alone = {name: array[row:row + 1] for name, array in stacked.items()}
+            alone.update((name, arrays[row][None]) for name, arrays in apart.items() if row in arrays)
+            try:
+                outputs += [(name, kind, row, array[0]) for name, kind, array in self.function.call(alone, 1)]
+            except (Exception, SystemExit) as problem:
+                errors[row] = said(problem)
+        return outputs, errors if any(errors) else []
+
+    def inputs_of(self, inputs, rows):
+        """Arrays of the whole batch by name, and those that cannot be stacked: name → row → array."""
+        stacked, apart = {}, {}
+        for name, kind, shape, row, offset, size in inputs:
+            array = to_array(self.memory, name, kind, shape, offset, size)
+            if row == ALL_ROWS:
+                if not shape or shape[0] != rows:
+                    raise BatchError(f"input `{name}` does not have the {rows} rows of the batch")
+                stacked[name] = array
+            elif 0 <= row < rows:
+                apart.setdefault(name, {})[row] = array
+            else:
+                raise BatchError(f"input `{name}` is of row {row} of {rows}")
+        for name, arrays in list(apart.items()):
+            if len(arrays) == rows and len({(array.shape, array.dtype.str) for array in arrays.values()}) == 1:
+                stacked[name] = np.stack([arrays[row] for row in range(rows)])
+                del apart[name]
+        return stacked, apart
+
+    def place(self, outputs, space):
+        """Copies outputs to where the server reads them; the answer's records of them."""
+        stored, total = [], 0
+        for name, kind, _, array in outputs:
+            data = stored_bytes(array, name) if kind == BYTES else rounded_to_bf16(array) if kind == BF16 else array
+            total = -(-total // ALIGNMENT) * ALIGNMENT
+            stored.append((total, data))
+            total += data.nbytes
+        base = space.take(total)
+        records = []
+        for (name, kind, row, array), (offset, data) in zip(outputs, stored):
+            target = self.memory[base + offset:base + offset + data.nbytes]
+            target.view(data.dtype.newbyteorder("<")).reshape(data.shape)[...] = data
+            records.append(text(name) + struct.pack("<BQ", kind, array.ndim) + struct.pack(f"<{array.ndim}q", *array.shape) +
+                           struct.pack("<iQQ", row, base + offset, data.nbytes))
+        return records
+
+
+def serve(descriptor):
+    channel = Channel(descriptor)
+    worker = Worker(channel)
+    while True:
+        number, reader, descriptors = channel.receive()
+        if number == LOAD and worker.function is None:
+            if not worker.load(reader, descriptors):
+                return 1
+        elif number == RUN and worker.function is not None:
+            worker.run(reader)
+        else:
+            raise ProtocolError(f"message {number} is out of turn")
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] != "--socket" or not sys.argv[2].isdigit():
+        print("usage: sluice_worker.py --socket FD; it is started by `sluice`", file=sys.stderr)
+        return 1
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: a worker does not outlive its server
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return serve(int(sys.argv[2]))
+    except Stopped:
+        return 0
+    except ProtocolError as error:
+        print(f"sluice_worker.py: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
