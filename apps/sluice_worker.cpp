@@ -1,16 +1,19 @@
 // The program `sluice-worker`: runs one function for the server that started it.
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "domain/function.h"
 #include "engine/engines.h"
+#include "worker/park.h"
 #include "worker/serve.h"
 
 using namespace sluice;
@@ -30,10 +33,24 @@ void belong_to_the_server() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int serve_on(int descriptor) {
-  belong_to_the_server();
-  const Status served = worker::serve(wire::Channel(wire::Descriptor(descriptor)));
-  return served ? 0 : complain(served.error().message);
+// Ends without destructors of libraries: libtorch's take most of a second, for what the system takes back anyway.
+[[noreturn]] void serve(wire::Channel channel) {
+  const Status served = worker::serve(std::move(channel));
+  const int status = served ? 0 : complain(served.error().message);
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+
+int park(wire::Channel channel) {
+  if (const Status warmed = engine::warm(); !warmed) complain(warmed.error().message);
+  auto worker = worker::park(std::move(channel));
+  if (worker) serve(std::move(*worker));
+  return 0;
+}
+
+int print_engines() {
+  for (const Runtime runtime : engine::runtimes()) std::puts(std::string(name_of(runtime)).c_str());
+  return 0;
 }
 
 }  // namespace
@@ -41,13 +58,14 @@ int serve_on(int descriptor) {
 int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "--version") return std::puts("sluice-worker " SLUICE_VERSION) < 0;
-  if (mode == "--engines") {
-    for (const Runtime runtime : engine::runtimes()) std::puts(std::string(name_of(runtime)).c_str());
-    return 0;
-  }
-  const auto descriptor = argc == 3 ? parse_int(argv[2]) : std::nullopt;
+  if (mode == "--engines") return print_engines();
+  const auto number = argc == 3 && (mode == "--socket" || mode == "--park") ? parse_int(argv[2]) : std::nullopt;
   // What a function starts must not hold the socket open.
-  const bool open = descriptor && ::fcntl(static_cast<int>(*descriptor), F_SETFD, FD_CLOEXEC) == 0;
-  if (mode == "--socket" && open) return serve_on(static_cast<int>(*descriptor));
-  return complain("usage: sluice-worker --socket FD | --engines | --version; it is started by `sluice`");
+  if (!number || ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
+    return complain("usage: sluice-worker --socket FD | --park FD | --engines | --version; it is started by `sluice`");
+  }
+  belong_to_the_server();
+  wire::Channel channel(wire::Descriptor(static_cast<int>(*number)));
+  if (mode == "--socket") serve(std::move(channel));
+  return park(std::move(channel));
 }

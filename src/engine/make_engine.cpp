@@ -3,23 +3,29 @@
 #include "engine/engine.h"
 #include "engine/engines.h"
 #include "engine/process_engine.h"
+#include "engine/torch_module.h"
 
 namespace sluice::engine {
 
 std::vector<Runtime> runtimes() {
-  return {Runtime::process, Runtime::emulated};
+  std::vector<Runtime> runtimes;
+  if (has_torch()) runtimes.push_back(Runtime::torch);
+  runtimes.insert(runtimes.end(), {Runtime::process, Runtime::emulated});
+  return runtimes;
 }
 
-void warm() {}
+Status warm() {
+  return has_torch() ? warm_torch() : Done{};
+}
 
 Result<std::unique_ptr<Engine>> make_engine(Runtime runtime) {
   switch (runtime) {
-    case Runtime::emulated:
-      return make_emulated_engine();
+    case Runtime::torch:
+      return make_torch_engine();
     case Runtime::process:
       return make_process_engine();
-    case Runtime::torch:
-      break;
+    case Runtime::emulated:
+      return make_emulated_engine();
     case Runtime::python:
       return Error{ErrorCode::unavailable, "a function of runtime python runs in an interpreter of its own"};
     case Runtime::kernel:

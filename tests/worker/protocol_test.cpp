@@ -152,8 +152,8 @@ TEST(Worker, SurvivesCtrlC) {
 }
 
 TEST(Worker, DoesNotStartOnSomethingThatIsNoSocket) {
-  Process process({SLUICE_WORKER, "--sockets"});
-  EXPECT_EQ(process.exit_status(), 1);
+  EXPECT_EQ(Process({SLUICE_WORKER, "--sockets"}).exit_status(), 1);
+  EXPECT_EQ(Process({SLUICE_WORKER, "--socket", "77"}).exit_status(), 1);
 }
 
 }  // namespace

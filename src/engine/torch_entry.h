@@ -1,0 +1,8 @@
+// What `sluice-torch.so` has to offer. Program and object are of one build and share the classes of engine.h.
+#pragma once
+#include "engine/engine.h"
+
+extern "C" {
+sluice::engine::Engine* sluice_make_torch_engine();  // the caller deletes it
+void sluice_warm_torch();
+}

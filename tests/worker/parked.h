@@ -1,0 +1,40 @@
+// The parked parent of workers.
+#pragma once
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <utility>
+
+#include "worker/process.h"
+
+namespace sluice::test {
+
+// A process that forks workers when it is asked to.
+struct Parked {
+  Process process{{SLUICE_WORKER, "--park"}};
+
+  struct Worker {
+    wire::Channel channel;
+    pid_t pid = 0;
+    wire::Descriptor log;
+  };
+  Worker fork() {
+    auto ends = wire::Channel::pair();
+    wire::Descriptor log(::memfd_create("log", MFD_CLOEXEC));
+    EXPECT_TRUE(process.channel().send("w", {ends->second.descriptor(), log.get()}).ok());
+    return {std::move(ends->first), answered(), std::move(log)};
+  }
+  pid_t answered() {
+    const auto answer = next_message(process.channel());
+    if (!answer || answer->size() != 8) ADD_FAILURE() << "no process id";
+    return answer && answer->size() == 8 ? static_cast<pid_t>(values_of<std::uint64_t>(*answer)[0]) : 0;
+  }
+};
+
+// One for all tests that do it no harm: it takes long to start.
+inline Parked& parked() {
+  static Parked parked;
+  return parked;
+}
+
+}  // namespace sluice::test
