@@ -1,0 +1,203 @@
+#include "gateway/oip_response.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "gateway/base64.h"
+#include "gateway/json_text.h"
+
+namespace sluice::gateway {
+namespace {
+
+std::string_view text_of(const data::Tensor& tensor) {
+  const auto bytes = tensor.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool has_json_form(DataType type) {
+  return type != DataType::fp16 && type != DataType::bf16;
+}
+
+template <class T>
+void append_numbers(std::string& out, std::string_view bytes) {
+  for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+    T number{};
+    std::memcpy(&number, bytes.data() + i, sizeof(T));
+    if (i > 0) out += ',';
+    append_json(out, number);
+  }
+}
+
+void append_booleans(std::string& out, std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i > 0) out += ',';
+    out += bytes[i] != 0 ? "true" : "false";
+  }
+}
+
+void append_texts(std::string& out, std::string_view bytes) {
+  bool first = true;
+  for (std::uint32_t length = 0; bytes.size() >= sizeof length; first = false) {
+    std::memcpy(&length, bytes.data(), sizeof length);
+    bytes.remove_prefix(sizeof length);
+    if (!first) out += ',';
+    append_json(out, bytes.substr(0, length));
+    bytes.remove_prefix(std::min<std::size_t>(length, bytes.size()));
+  }
+}
+
+void append_values(std::string& out, DataType type, std::string_view bytes) {
+  switch (type) {
+    case DataType::boolean:
+      return append_booleans(out, bytes);
+    case DataType::uint8:
+      return append_numbers<std::uint8_t>(out, bytes);
+    case DataType::uint16:
+      return append_numbers<std::uint16_t>(out, bytes);
+    case DataType::uint32:
+      return append_numbers<std::uint32_t>(out, bytes);
+    case DataType::uint64:
+      return append_numbers<std::uint64_t>(out, bytes);
+    case DataType::int8:
+      return append_numbers<std::int8_t>(out, bytes);
+    case DataType::int16:
+      return append_numbers<std::int16_t>(out, bytes);
+    case DataType::int32:
+      return append_numbers<std::int32_t>(out, bytes);
+    case DataType::int64:
+      return append_numbers<std::int64_t>(out, bytes);
+    case DataType::fp32:
+      return append_numbers<float>(out, bytes);
+    case DataType::fp64:
+      return append_numbers<double>(out, bytes);
+    case DataType::bytes:
+      return append_texts(out, bytes);
+    case DataType::fp16:
+    case DataType::bf16:
+      return;
+  }
+}
+
+void append_data(std::string& out, const data::Tensor& tensor) {
+  out += ",\"data\":[";
+  append_values(out, tensor.info.type, text_of(tensor));
+  out += ']';
+}
+
+void append_head(std::string& out, const data::TensorInfo& info, bool batched) {
+  out += "{\"name\":";
+  append_json(out, info.name);
+  out += ",\"datatype\":\"";
+  out += name_of(info.type);
+  out += "\",\"shape\":[";
+  if (batched) out += info.shape.empty() ? "1" : "1,";
+  for (std::size_t i = 0; i < info.shape.size(); ++i) {
+    if (i > 0) out += ',';
+    append_json(out, info.shape[i]);
+  }
+  out += ']';
+}
+
+std::string begin(const ModelName& model, std::string_view id) {
+  std::string out = "{";
+  if (!id.empty()) {
+    out += "\"id\":";
+    append_json(out, id);
+    out += ',';
+  }
+  out += "\"model_name\":";
+  append_json(out, model.name);
+  out += ",\"model_version\":\"";
+  append_json(out, model.version);
+  out += "\",\"outputs\":[";
+  return out;
+}
+
+class Writer {
+ public:
+  Writer(const ModelName& model, const ResponseForm& form) : model_(model), form_(form), out_(begin(model, form.id)) {}
+
+  Status add(const data::Tensor& tensor, bool binary) {
+    if (!binary && !has_json_form(tensor.info.type)) {
+      return Error{
+          ErrorCode::invalid,
+          str("sending ", name_of(tensor.info.type),
+              " data via JSON is not supported. Please use the binary data format for output ", tensor.info.name)};
+    }
+    if (!first_) out_ += ',';
+    first_ = false;
+    append_head(out_, tensor.info, form_.batched);
+    if (binary) {
+      out_ += ",\"parameters\":{\"binary_data_size\":";
+      append_json(out_, tensor.size);
+      out_ += '}';
+      binary_.push_back(&tensor);
+    } else {
+      append_data(out_, tensor);
+    }
+    out_ += '}';
+    return Done{};
+  }
+
+  InferResponse finish() {
+    out_ += "]}";
+    if (binary_.empty()) return {.body = std::move(out_), .json_bytes = std::nullopt};
+    const std::size_t json_bytes = out_.size();
+    std::size_t total = json_bytes;
+    for (const data::Tensor* tensor : binary_) total += tensor->size;
+    out_.reserve(total);
+    for (const data::Tensor* tensor : binary_) out_ += text_of(*tensor);
+    return {.body = std::move(out_), .json_bytes = json_bytes};
+  }
+
+  // REQUIRES: every output that is asked for was declared, or outputs are not declared.
+  Status add_requested(const RequestedOutput& wanted, const data::Tensors& outputs) {
+    const auto found = std::ranges::find_if(outputs, [&](const auto& t) { return t.info.name == wanted.name; });
+    if (found == outputs.end()) {
+      return Error{ErrorCode::invalid,
+                   str("unexpected inference output '", wanted.name, "' for model '", model_.name, "'")};
+    }
+    return add(*found, wanted.binary.value_or(form_.binary));
+  }
+
+ private:
+  ModelName model_;
+  const ResponseForm& form_;
+  std::string out_;
+  std::vector<const data::Tensor*> binary_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+Result<InferResponse> write_infer_response(const ModelName& model, const ResponseForm& form,
+                                           const data::Tensors& outputs) {
+  Writer writer(model, form);
+  for (const RequestedOutput& wanted : form.outputs) {
+    if (Status done = writer.add_requested(wanted, outputs); !done) return done.error();
+  }
+  if (!form.outputs.empty()) return writer.finish();
+  for (const data::Tensor& tensor : outputs) {
+    if (Status done = writer.add(tensor, form.binary); !done) return done.error();
+  }
+  return writer.finish();
+}
+
+std::string write_stored_result(const ModelName& model, const data::Tensors& outputs) {
+  std::string out = begin(model, {});
+  for (const data::Tensor& tensor : outputs) {
+    if (&tensor != &outputs.front()) out += ',';
+    append_head(out, tensor.info, false);
+    if (has_json_form(tensor.info.type)) {
+      append_data(out, tensor);
+    } else {
+      out += ",\"base64\":\"" + to_base64(text_of(tensor)) + '"';
+    }
+    out += '}';
+  }
+  return out + "]}";
+}
+
+}  // namespace sluice::gateway
