@@ -33,6 +33,12 @@ struct ModelStats {
     Counted infer;
   };
   std::vector<OfBatch> batches;  // by size
+  struct OfStage {
+    std::string name;
+    Counted queue, infer;          // of its invocations
+    std::vector<OfBatch> batches;  // by size
+  };
+  std::vector<OfStage> stages;  // of an application, in its order
   std::uint64_t pending = 0;
   Dollars cost = 0;
 };
