@@ -16,7 +16,7 @@ enum class Method : std::uint8_t { get, post, remove, other };  // remove: DELET
 // Bytes after the body that may be read: what simdjson wants.
 inline constexpr std::size_t kBodyPadding = 64;
 
-// Views are of the connection's buffers: they end with the call of handle().
+// Views are of the connection's buffers: they end with the answer, or when handle() returns.
 struct Request {
   Method method = Method::get;
   std::string_view path, query;                // of the target, without '?'; as sent

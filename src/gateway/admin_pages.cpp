@@ -1,0 +1,235 @@
+#include "gateway/admin_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "gateway/models.h"
+
+namespace sluice::gateway {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 6> kStates = {"running", "met", "late", "rejected", "failed", "cancelled"};
+
+std::string text_of(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string_view profile_of(const Function& function) {
+  return std::holds_alternative<ProfileTable>(function.profile)   ? "table"
+         : std::holds_alternative<ProfileModel>(function.profile) ? "model"
+                                                                  : "none";
+}
+
+ordered_json function_of(const Function& function) {
+  const auto& body = function.gpu ? function.gpu : function.cpu;
+  return {{"name", function.name},
+          {"runtime", body ? name_of(body->runtime) : std::string_view()},
+          {"profile", profile_of(function)}};
+}
+
+ordered_json application_of(const live::Model& model) {
+  ordered_json stages = ordered_json::array(), functions = ordered_json::array();
+  const Application* application = model.application.get();
+  if (application != nullptr) {
+    for (const Stage& stage : application->workflow.stages) stages.push_back(stage.name);
+    for (const Function& function : application->functions) functions.push_back(function_of(function));
+  }
+  const live::ModelStats& stats = model.stats;
+  return {{"name", model.name},
+          {"tenant", application != nullptr ? application->tenant : ""},
+          {"version", model.version},
+          {"state", name_of(model.state)},
+          {"reason", model.reason},
+          {"slo_ms", application != nullptr ? application->objective.latency.to_ms() : 0.0},
+          {"percentile", application != nullptr ? application->objective.percentile : 0.0},
+          {"stages", std::move(stages)},
+          {"functions", std::move(functions)},
+          {"requests",
+           {{"met", stats.met},
+            {"late", stats.late},
+            {"rejected", stats.rejected},
+            {"failed", stats.failed},
+            {"cancelled", stats.cancelled}}}};
+}
+
+ordered_json request_of(const live::RequestRecord& record) {
+  const bool running = record.state == live::RequestState::running;
+  const bool cold = std::ranges::any_of(record.stages, &live::StageRecord::cold);
+  return {{"id", id_text(record.id)},
+          {"application", record.application},
+          {"version", record.version},
+          {"arrived_ms", static_cast<double>(record.arrival.count_ns()) / 1e6},
+          {"state", name_of(record.state)},
+          {"latency_ms", running ? ordered_json() : ordered_json((record.finished - record.arrival).to_ms())},
+          {"slo_ms", (record.deadline - record.arrival).to_ms()},
+          {"slack_ms", running ? ordered_json() : ordered_json((record.deadline - record.finished).to_ms())},
+          {"cost_dollars", record.cost},
+          {"cold", cold},
+          {"asynchronous", record.asynchronous},
+          {"stage", record.stage},
+          {"error", record.error}};
+}
+
+// Milliseconds after the arrival; null: not yet.
+ordered_json after(Time time, Time arrival) {
+  return time == Time() ? ordered_json() : ordered_json((time - arrival).to_ms());
+}
+
+ordered_json stage_of(const live::StageRecord& stage, Time arrival) {
+  return {{"stage", stage.stage},
+          {"function", stage.function},
+          {"ready_ms", after(stage.ready, arrival)},
+          {"start_ms", after(stage.start, arrival)},
+          {"end_ms", after(stage.end, arrival)},
+          {"invoker", stage.invoker.valid() ? ordered_json(stage.invoker.value()) : ordered_json()},
+          {"batch", stage.configuration.batch},
+          {"vcpu", stage.configuration.vcpu},
+          {"vgpu", stage.configuration.slices},
+          {"members", stage.members},
+          {"attempt", stage.attempt},
+          {"cold", stage.cold},
+          {"error", stage.error},
+          {"log", stage.log}};
+}
+
+std::string_view name_of_level(Level level) {
+  constexpr std::array<std::string_view, 4> kLevels = {"none", "process", "host", "device"};
+  return kLevels[static_cast<std::size_t>(level)];
+}
+
+ordered_json node_of(const live::NodeInfo& node) {
+  ordered_json gpus = ordered_json::array(), instances = ordered_json::array();
+  for (const live::GpuInfo& gpu : node.gpus) {
+    gpus.push_back({{"slices", gpu.slices},
+                    {"free", gpu.free},
+                    {"memory", gpu.memory.count()},
+                    {"memory_free", gpu.memory_free.count()}});
+  }
+  for (const live::InstanceInfo& instance : node.instances) {
+    instances.push_back({{"id", instance.id.value()},
+                         {"function", instance.function},
+                         {"level", name_of_level(instance.level)},
+                         {"running", instance.running},
+                         {"pid", instance.pid}});
+  }
+  return {{"id", node.id.value()},
+          {"name", node.name},
+          {"state", node.state},
+          {"vcpu", node.vcpu},
+          {"vcpu_free", node.vcpu_free},
+          {"running", node.running},
+          {"memory", node.memory.count()},
+          {"memory_free", node.memory_free.count()},
+          {"gpus", std::move(gpus)},
+          {"instances", std::move(instances)},
+          {"vcpu_enforced", node.vcpu_enforced},
+          {"gpu_enforced", node.gpu_enforced},
+          {"memory_enforced", node.memory_enforced}};
+}
+
+}  // namespace
+
+std::string id_text(RequestId id) {
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof digits, id.value(), 16).ptr;
+  const auto count = static_cast<std::size_t>(end - digits);
+  return std::string(16 - count, '0').append(digits, count);
+}
+
+std::optional<RequestId> parse_request_id(std::string_view text) {
+  RequestId::rep value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  const bool whole = text.size() == 16 && error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(RequestId(value)) : std::nullopt;
+}
+
+std::string_view name_of(live::RequestState state) {
+  return kStates[static_cast<std::size_t>(state)];
+}
+
+std::optional<live::RequestState> parse_request_state(std::string_view name) {
+  const auto found = std::ranges::find(kStates, name);
+  if (found == kStates.end()) return std::nullopt;
+  return static_cast<live::RequestState>(found - kStates.begin());
+}
+
+std::string applications_page(const live::Snapshot& snapshot) {
+  ordered_json list = ordered_json::array();
+  for (const live::Model& model : snapshot.models) {
+    if (!model.is_function) list.push_back(application_of(model));
+  }
+  return text_of({{"applications", std::move(list)}});
+}
+
+std::string deployed_page(const live::Deployed& deployed) {
+  return text_of({{"application", deployed.application},
+                  {"version", deployed.version},
+                  {"fits", deployed.fits},
+                  {"messages", deployed.messages}});
+}
+
+std::string removed_page(std::string_view application) {
+  return text_of({{"removed", application}});
+}
+
+std::string requests_page(const std::vector<live::RequestRecord>& records) {
+  ordered_json list = ordered_json::array();
+  for (const live::RequestRecord& record : records) list.push_back(request_of(record));
+  return text_of({{"requests", std::move(list)}});
+}
+
+std::string request_page(const live::RequestRecord& record, const std::optional<std::string>& result) {
+  std::string page = text_of(request_of(record));
+  if (!result) return page;
+  page.pop_back();
+  return page + ",\"result\":" + *result + "}";
+}
+
+std::string trace_page(const live::RequestRecord& record) {
+  ordered_json page = request_of(record);
+  page["deadline_ms"] = (record.deadline - record.arrival).to_ms();
+  page["stages"] = ordered_json::array();
+  for (const live::StageRecord& stage : record.stages) page["stages"].push_back(stage_of(stage, record.arrival));
+  return text_of(page);
+}
+
+std::string cancelled_page(RequestId id) {
+  return text_of({{"cancelled", id_text(id)}});
+}
+
+std::string status_page(const live::Snapshot& snapshot, std::string_view version) {
+  const auto applications =
+      std::ranges::count_if(snapshot.models, [](const live::Model& model) { return !model.is_function; });
+  return text_of({{"version", version},
+                  {"uptime_s", (snapshot.at - snapshot.started).to_s()},
+                  {"scheduler", snapshot.scheduler},
+                  {"data", snapshot.data_directory},
+                  {"listening", snapshot.listening},
+                  {"applications", applications},
+                  {"in_system", snapshot.in_system},
+                  {"mailbox", {{"size", snapshot.mailbox_size}, {"max", snapshot.mailbox_max}}},
+                  {"objects",
+                   {{"used", snapshot.objects_used.count()},
+                    {"max", snapshot.objects_max.count()},
+                    {"bytes_in", snapshot.bytes_in},
+                    {"bytes_out", snapshot.bytes_out},
+                    {"bytes_gathered", snapshot.bytes_gathered},
+                    {"gathers", snapshot.gathers},
+                    {"batches", snapshot.batches}}},
+                  {"cold_starts", snapshot.cold_starts},
+                  {"worker_crashes", snapshot.worker_crashes},
+                  {"retries", snapshot.retries}});
+}
+
+std::string nodes_page(const live::Snapshot& snapshot) {
+  ordered_json list = ordered_json::array();
+  for (const live::NodeInfo& node : snapshot.nodes) list.push_back(node_of(node));
+  return text_of({{"nodes", std::move(list)}});
+}
+
+}  // namespace sluice::gateway

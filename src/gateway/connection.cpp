@@ -1,0 +1,425 @@
+#include "gateway/connection.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/beast/http/error.hpp>
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+#include "gateway/compression.h"
+#include "gateway/http_reply.h"
+#include "gateway/turn.h"
+
+namespace sluice::gateway {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr std::size_t kInPlaceMax = 16u << 10;  // a body up to this is read where its head was
+constexpr std::size_t kProgressBytes = 1024;    // that a body must grow by to count as moving
+constexpr std::size_t kSmallReply = 16u << 10;  // up to this head and body are sent as one piece
+constexpr std::size_t kPackMin = 1024;          // a shorter reply is not worth packing
+constexpr std::size_t kDrainedMax = 16u << 20;  // bytes of a refused request that are still taken
+constexpr auto kDrainTime = std::chrono::seconds(2);
+
+Clock::duration to_chrono(Duration duration) {
+  return std::chrono::nanoseconds(duration.count_ns());
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<IoThread> thread, Socket socket)
+    : thread_(std::move(thread)), socket_(std::move(socket)), since_(thread_->now()), body_(thread_->shared().bodies) {}
+
+Connection::~Connection() = default;
+
+void Connection::start() {
+  error_code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  advance();
+}
+
+void Connection::refuse() {
+  error_code ignored;
+  socket_.non_blocking(true, ignored);
+  const std::size_t max = thread_->shared().options.connections_max;
+  refuse_request(503, str("too many connections: at most ", max, " may be open"), "Retry-After: 1\r\n");
+}
+
+void Connection::enter(Phase phase) {
+  phase_ = phase;
+  since_ = thread_->now();
+}
+
+void Connection::close() {
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::closed;
+  error_code ignored;
+  socket_.close(ignored);
+  body_.clear();
+  const auto self = shared_from_this();
+  if (const auto turn = turn_.lock()) turn->disconnected();
+  thread_->remove(self);
+}
+
+void Connection::check_timeout() {
+  const ServerOptions& options = thread_->shared().options;
+  const auto waited = thread_->now() - since_;
+  switch (phase_) {
+    case Phase::idle:
+      if (waited > to_chrono(options.idle_timeout)) close();
+      return;
+    case Phase::head:
+      if (waited > to_chrono(options.head_timeout)) refuse_request(408, "the head of the request took too long");
+      return;
+    case Phase::body:
+      if (waited > to_chrono(options.body_timeout)) refuse_request(408, "the body of the request stands still");
+      return;
+    case Phase::writing:
+      if (waited > to_chrono(options.body_timeout)) close();
+      return;
+    case Phase::draining:
+      if (waited > kDrainTime) close();
+      return;
+    case Phase::serving:
+    case Phase::closed:
+      return;
+  }
+}
+
+void Connection::stop_if_idle() {
+  if (phase_ == Phase::idle) close();
+}
+
+// --- reading
+
+void Connection::read() {
+  if (reading_ || peer_gone_ || phase_ == Phase::closed) return;
+  const bool into_body = phase_ == Phase::body && !in_place_ && !parser_->chunked() && in_.size() == 0;
+  asio::mutable_buffer target;
+  if (into_body) {
+    const BodyBuffer::Room room = body_.room(length_ - body_.size());
+    if (room.size == 0) return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+    target = asio::buffer(room.data, room.size);
+  } else {
+    const bool waits_for_body = phase_ == Phase::body && in_place_;
+    const std::size_t most = thread_->shared().options.head_bytes_max + kInPlaceMax;
+    in_.prepare(waits_for_body ? length_ : std::min(in_.size() + in_.size() / 2 + 1, most));
+    if (in_.free_size() == 0) return;  // pipelined requests wait in the kernel
+    target = asio::buffer(in_.free_data(), in_.free_size());
+  }
+  reading_ = true;
+  socket_.async_read_some(target, [self = shared_from_this(), into_body](error_code error, std::size_t bytes) {
+    self->on_read(error, bytes, into_body);
+  });
+}
+
+void Connection::on_read(error_code error, std::size_t bytes, bool into_body) {
+  reading_ = false;
+  if (phase_ == Phase::closed) return;
+  if (error) return error == asio::error::eof ? on_hang_up() : close();
+  if (phase_ == Phase::draining) {
+    drained_ += bytes;
+    return drained_ > kDrainedMax ? close() : read();
+  }
+  if (into_body) {
+    body_.grow_by(bytes);
+  } else {
+    in_.commit(bytes);
+  }
+  advance();
+}
+
+// The client may only have ended its side: a reply that comes is still written.
+void Connection::on_hang_up() {
+  peer_gone_ = true;
+  keep_alive_ = false;
+  if (phase_ != Phase::serving && phase_ != Phase::writing) return close();
+  if (const auto turn = turn_.lock()) turn->disconnected();
+}
+
+void Connection::advance() {
+  if (advancing_) return;
+  advancing_ = true;
+  while (phase_ <= Phase::body && take_request()) serve();
+  advancing_ = false;
+  read();
+}
+
+bool Connection::take_request() {
+  if (phase_ == Phase::idle) {
+    if (in_.size() == 0) return false;
+    enter(Phase::head);
+    parser_.emplace(head_, body_);
+    parser_->header_limit(static_cast<std::uint32_t>(thread_->shared().options.head_bytes_max));
+    parser_->body_limit(thread_->shared().options.body_bytes_max);
+  }
+  if (phase_ == Phase::head && !take_head()) return false;
+  if (!(parser_->chunked() ? take_chunked_body() : take_sized_body())) return false;
+  return unpack_body();
+}
+
+bool Connection::take_head() {
+  error_code error;
+  in_.consume(parser_->put(asio::buffer(in_.view().data(), in_.size()), error));
+  if (error && error != http::error::need_more) {
+    refuse_parse(error);
+    return false;
+  }
+  return parser_->is_header_done() && check_head();
+}
+
+bool Connection::check_head() {
+  keep_alive_ = parser_->keep_alive() && !thread_->stopping() && !peer_gone_;
+  if (head_.transfer_encoding && !parser_->chunked()) {
+    refuse_request(501, "Transfer-Encoding other than chunked is not served");
+    return false;
+  }
+  begin_body();
+  return true;
+}
+
+void Connection::begin_body() {
+  enter(Phase::body);
+  length_ = static_cast<std::size_t>(parser_->content_length().value_or(0));
+  in_place_ = !parser_->chunked() && (length_ <= kInPlaceMax || length_ <= in_.size());
+  progress_ = 0;
+  parser_->eager(true);
+  if (!head_.expects_continue || in_.size() > 0) return;
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  error_code ignored;  // a client that does not get it sends its body anyhow after a while
+  socket_.write_some(asio::buffer(kContinue.data(), kContinue.size()), ignored);
+}
+
+bool Connection::take_sized_body() {
+  std::size_t there = in_.size();
+  if (!in_place_) {
+    const std::string_view come = in_.view().substr(0, length_ - body_.size());
+    if (!body_.append(come)) {
+      refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+      return false;
+    }
+    in_.consume(come.size());
+    there = body_.size();
+  }
+  if (there < progress_ + kProgressBytes) return there >= length_;
+  progress_ = there;
+  since_ = thread_->now();
+  return there >= length_;
+}
+
+bool Connection::take_chunked_body() {
+  while (in_.size() > 0 && !parser_->is_done()) {
+    error_code error;
+    const std::size_t used = parser_->put(asio::buffer(in_.view().data(), in_.size()), error);
+    in_.consume(used);
+    const bool stuck = error == http::error::need_more && used == 0;
+    if (stuck && in_.size() >= kInPlaceMax) error = http::error::bad_chunk_extension;
+    if (error && error != http::error::need_more) {
+      refuse_parse(error);
+      return false;
+    }
+    if (stuck) break;
+  }
+  if (body_.size() >= progress_ + kProgressBytes) {
+    progress_ = body_.size();
+    since_ = thread_->now();
+  }
+  return parser_->is_done();
+}
+
+bool Connection::unpack_body() {
+  if (head_.content_encoding.empty()) return true;
+  const auto encoding = encoding_of(head_.content_encoding);
+  if (!encoding) {
+    refuse_request(501, "Unsupported compression type", "Accept-Encoding: gzip, deflate\r\n");
+    return false;
+  }
+  if (*encoding == Encoding::identity) return true;
+  BodyBuffer unpacked(thread_->shared().bodies);
+  const std::string_view packed = in_place_ ? in_.view().substr(0, length_) : body_.view();
+  const Status done = unpack(*encoding, packed, thread_->shared().options.body_bytes_max, unpacked);
+  if (!done) {
+    const ErrorCode code = done.error().code;
+    refuse_request(code == ErrorCode::too_large     ? 413
+                   : code == ErrorCode::unavailable ? 503
+                                                    : 400,
+                   done.error().message);
+    return false;
+  }
+  if (in_place_) in_.consume(length_);
+  in_place_ = false;
+  body_.swap(unpacked);
+  return true;
+}
+
+// --- serving
+
+Request Connection::request() const {
+  const std::string_view target = head_.target;
+  const std::size_t mark = target.find('?');
+  return {.method = head_.method,
+          .path = target.substr(0, mark),
+          .query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1),
+          .body = in_place_ ? in_.view().substr(0, length_) : body_.view(),
+          .json_bytes = head_.json_bytes};
+}
+
+void Connection::serve() {
+  enter(Phase::serving);
+  ServerShared& shared = thread_->shared();
+  if (auto refusal = shared.access.refuse({.key = head_.key, .host = head_.host, .origin = head_.origin})) {
+    finish(*std::move(refusal));
+  } else {
+    auto turn = std::make_shared<Turn>(shared_from_this());
+    turn_ = turn;
+    shared.handler.handle(request(), std::move(turn));
+  }
+  if (in_place_) in_.consume(length_);
+  in_place_ = false;
+  body_.clear();
+}
+
+void Connection::finish(const std::function<Reply()>& answer) {
+  if (phase_ == Phase::serving) finish(answer());
+}
+
+void Connection::finish(Reply reply) {
+  turn_.reset();
+  if (thread_->stopping()) keep_alive_ = false;
+  if (reply.body.size() >= kPackMin && !head_.accept_encoding.empty()) pack_reply(reply);
+  if (head_.old && keep_alive_) reply.headers += "Connection: keep-alive\r\n";
+  out_.clear();
+  append_head(out_, reply, keep_alive_);
+  rest_.clear();
+  if (head_.head_only) {
+    reply.body.clear();
+  } else if (reply.body.size() <= kSmallReply) {
+    out_ += reply.body;
+  } else {
+    rest_ = std::move(reply.body);
+  }
+  sent_ = 0;
+  enter(Phase::writing);
+  write();
+}
+
+void Connection::pack_reply(Reply& reply) const {
+  const Encoding encoding = accepted_encoding(head_.accept_encoding);
+  if (encoding == Encoding::identity) return;
+  reply.body = pack(encoding, reply.body);
+  reply.headers += str("Content-Encoding: ", name_of(encoding), "\r\n");
+}
+
+void Connection::refuse_request(unsigned status, std::string_view text, std::string headers) {
+  Reply reply = error_reply(status, text);
+  reply.headers = std::move(headers);
+  keep_alive_ = false;
+  head_.clear();
+  in_place_ = false;
+  body_.clear();
+  enter(Phase::serving);
+  finish(std::move(reply));
+}
+
+void Connection::refuse_parse(error_code error) {
+  const ServerOptions& options = thread_->shared().options;
+  if (error == http::error::header_limit) {
+    return refuse_request(431, str("the head of the request is longer than ", options.head_bytes_max, " bytes"));
+  }
+  if (error == http::error::body_limit) {
+    return refuse_request(413, str("the body of the request is longer than ", options.body_bytes_max, " bytes"));
+  }
+  if (error == http::error::buffer_overflow) {
+    return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+  }
+  refuse_request(400, str("this is no HTTP request: ", error.message()));
+}
+
+// --- writing
+
+// Most replies fit into the socket's buffer: that saves a trip through the event loop.
+void Connection::write() {
+  while (phase_ == Phase::writing) {
+    const std::size_t head_left = out_.size() - std::min(sent_, out_.size());
+    const std::size_t rest_sent = sent_ > out_.size() ? sent_ - out_.size() : 0;
+    const std::array<asio::const_buffer, 2> left = {asio::buffer(out_.data() + (out_.size() - head_left), head_left),
+                                                    asio::buffer(rest_.data() + rest_sent, rest_.size() - rest_sent)};
+    error_code error;
+    const std::size_t bytes = socket_.write_some(left, error);
+    if (error == asio::error::would_block) {
+      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](error_code waited) {
+        if (waited) return self->close();
+        self->write();
+      });
+      return;
+    }
+    if (error) return close();
+    sent_ += bytes;
+    since_ = thread_->now();
+    if (sent_ == out_.size() + rest_.size()) written();
+  }
+}
+
+void Connection::written() {
+  rest_ = std::string();
+  if (!keep_alive_) return drain();
+  enter(Phase::idle);
+  advance();
+}
+
+// Closing while bytes of the client are unread would reset the connection and take our reply away from it.
+void Connection::drain() {
+  if (peer_gone_) return close();
+  enter(Phase::draining);
+  error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  in_.consume(in_.size());
+  in_place_ = false;
+  if (!advancing_) read();
+}
+
+// --- the exchange
+
+Turn::Turn(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+Turn::~Turn() {
+  if (!answered_) hand_over([] { return error_reply(500, "the request was dropped without an answer"); });
+}
+
+void Turn::respond(std::function<Reply()> make) {
+  if (!answered_.exchange(true)) hand_over(std::move(make));
+}
+
+void Turn::hand_over(std::function<Reply()> make) {
+  if (connection_->thread().ended()) return;
+  boost::asio::dispatch(connection_->thread().context(),
+                        [connection = connection_, answer = std::move(make)] { connection->finish(answer); });
+}
+
+void Turn::on_disconnect(std::function<void()> gone) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_gone_) {
+      gone_ = std::move(gone);
+      return;
+    }
+  }
+  if (!answered_) gone();
+}
+
+void Turn::disconnected() {
+  std::function<void()> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    is_gone_ = true;
+    gone.swap(gone_);
+  }
+  if (gone && !answered_) gone();
+}
+
+}  // namespace sluice::gateway

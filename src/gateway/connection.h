@@ -1,0 +1,93 @@
+// Connection: one client. Reads requests one after the other (pipelined ones wait in the buffer), hands each to the
+// handler and writes its reply. Internal to the server.
+//
+//   idle ─▶ head ─▶ body ─▶ serving ─▶ writing ─▶ idle … or draining ─▶ closed
+//
+// A read is always under way, also while a request is served: that is how a client that hangs up is noticed.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gateway/body_buffer.h"
+#include "gateway/exchange.h"
+#include "gateway/http_head.h"
+#include "gateway/input_buffer.h"
+#include "gateway/io_thread.h"
+
+namespace sluice::gateway {
+
+class Turn;
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<IoThread> thread, Socket socket);
+  ~Connection();
+
+  void start();
+  // There are too many: says so and hangs up.
+  void refuse();
+  // Closes it if it has been waiting for too long.
+  void check_timeout();
+  // Closes it if no request has begun.
+  void stop_if_idle();
+  void close();
+
+  [[nodiscard]] IoThread& thread() { return *thread_; }
+  // The answer to the request that is being served; not asked for if the client is gone.
+  void finish(const std::function<Reply()>& answer);
+
+ private:
+  enum class Phase : std::uint8_t { idle, head, body, serving, writing, draining, closed };
+
+  void read();
+  void on_read(boost::system::error_code error, std::size_t bytes, bool into_body);
+  void on_hang_up();
+  void advance();
+  // True: a whole request is there.
+  bool take_request();
+  bool take_head();
+  bool check_head();
+  bool take_sized_body();
+  bool take_chunked_body();
+  void begin_body();
+  bool unpack_body();
+  void serve();
+  [[nodiscard]] Request request() const;
+
+  // Answers a request that is not served and hangs up, since where the next one begins is not known.
+  void refuse_request(unsigned status, std::string_view text, std::string headers = {});
+  void refuse_parse(boost::system::error_code error);
+  void finish(Reply reply);
+  void pack_reply(Reply& reply) const;
+  void write();
+  void written();
+  void drain();
+  void enter(Phase phase);
+
+  std::shared_ptr<IoThread> thread_;  // first: the socket goes before its context
+  Socket socket_;
+  Phase phase_ = Phase::idle;
+  bool reading_ = false, advancing_ = false, keep_alive_ = true, peer_gone_ = false;
+  Clock::time_point since_;  // of the phase, or of its last progress
+
+  InputBuffer in_;
+  Head head_;
+  std::optional<HeadParser> parser_;
+  BodyBuffer body_;           // what does not fit into in_
+  std::size_t length_ = 0;    // of a body that is not chunked
+  bool in_place_ = false;     // the body is in in_
+  std::size_t progress_ = 0;  // bytes of the body when since_ was set
+  std::weak_ptr<Turn> turn_;  // while serving
+
+  std::string out_;   // head of the reply, and a small body
+  std::string rest_;  // a large body
+  std::size_t sent_ = 0, drained_ = 0;
+};
+
+}  // namespace sluice::gateway

@@ -1,0 +1,49 @@
+// The endpoints behind the router, a group a file. Each answers its exchange exactly once, now or later.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gateway/exchange.h"
+#include "gateway/metrics.h"
+#include "gateway/router.h"
+#include "live/service.h"
+
+namespace sluice::gateway {
+
+// Shared with answers that are still to come.
+struct Endpoints {
+  live::Service& service;
+  RouterOptions options;
+  AnswerMetrics metrics;
+  Endpoints(live::Service& s, RouterOptions o) : service(s), options(std::move(o)) {}
+};
+using SharedEndpoints = std::shared_ptr<Endpoints>;
+
+inline void answer(const Respond& respond, Reply reply) {
+  respond->respond([kept = std::move(reply)] { return kept; });
+}
+inline void answer_json(const Respond& respond, std::string body) {
+  answer(respond, {.body = std::move(body)});
+}
+
+// /v2/models/M[/versions/V]/…; version empty: not given.
+struct ModelPath {
+  std::string_view name, version;
+};
+
+// infer.cpp
+void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Request& request, const Respond& respond);
+
+// applications.cpp
+void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond);
+void remove_application(Endpoints& endpoints, std::string name, const Respond& respond);
+
+// requests.cpp
+void list_requests(Endpoints& endpoints, const Request& request, const Respond& respond);
+void show_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
+void trace_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
+void cancel_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
+
+}  // namespace sluice::gateway

@@ -1,0 +1,195 @@
+#include "gateway/http_server.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "gateway/address.h"
+#include "gateway/connection.h"
+#include "gateway/io_thread.h"
+
+namespace sluice::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>;
+
+constexpr std::size_t kConnectionsMax = 10'000;
+constexpr std::size_t kFilesForOthers = 256;  // that the rest of the process may have open
+constexpr std::size_t kRefusedAtOnce = 256;   // connections too many that are told so
+constexpr int kBacklog = 4096;
+
+std::size_t connections_allowed() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return kConnectionsMax;
+  const auto allowed = static_cast<std::size_t>(files.rlim_cur);
+  return std::clamp<std::size_t>(allowed > kFilesForOthers ? allowed - kFilesForOthers : 0, 16, kConnectionsMax);
+}
+
+Result<tcp::endpoint> resolve(const Address& address) {
+  asio::io_context context;
+  tcp::resolver resolver(context);
+  error_code error;
+  const auto found = resolver.resolve(address.host, std::to_string(address.port),
+                                      tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  if (error || found.empty()) {
+    return Error{ErrorCode::invalid, str("cannot listen on ", to_string(address), ": there is no such host")};
+  }
+  return found.begin()->endpoint();
+}
+
+Error cannot_listen(const Address& address, error_code error) {
+  const std::string where = to_string(address);
+  if (error == asio::error::address_in_use) {
+    return {ErrorCode::unavailable, str(where, " is in use: choose another with --listen")};
+  }
+  if (error == asio::error::access_denied) {
+    return {ErrorCode::io, str("no permission to listen on ", where, ": ports below 1024 are for root")};
+  }
+  return {ErrorCode::io, str("cannot listen on ", where, ": ", error.message())};
+}
+
+class Server final : public HttpServer {
+ public:
+  Server(std::shared_ptr<ServerShared> shared, std::string host) : shared_(std::move(shared)), host_(std::move(host)) {
+    const unsigned count = std::max(1u, shared_->options.threads);
+    for (unsigned i = 0; i < count; ++i) io_.push_back(std::make_shared<IoThread>(shared_));
+    acceptor_.emplace(io_.front()->context());
+    retry_.emplace(io_.front()->context());
+  }
+
+  ~Server() override { stop(Duration()); }
+
+  error_code listen(const tcp::endpoint& endpoint) {
+    error_code error;
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(Acceptor::reuse_address(true), error);
+    if (!error) acceptor_->bind(endpoint, error);
+    if (!error) acceptor_->listen(kBacklog, error);
+    if (!error) port_ = acceptor_->local_endpoint(error).port();
+    return error;
+  }
+
+  void run() {
+    accept();
+    for (const auto& io : io_) {
+      threads_.emplace_back([this, io] {
+        io->run();
+        const std::lock_guard lock(mutex_);
+        ++ended_;
+        one_ended_.notify_all();
+      });
+    }
+  }
+
+  [[nodiscard]] std::string address() const override { return to_string(Address{.host = host_, .port = port_}); }
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+  [[nodiscard]] std::size_t connections() const override { return shared_->connections; }
+  [[nodiscard]] std::size_t body_bytes() const override { return shared_->bodies.used(); }
+
+  void stop(Duration grace) override {
+    if (threads_.empty()) return;
+    asio::post(io_.front()->context(), [this] {
+      error_code ignored;
+      acceptor_->close(ignored);
+      retry_->cancel();
+    });
+    for (const auto& io : io_) io->stop();
+    {
+      std::unique_lock lock(mutex_);
+      one_ended_.wait_for(lock, std::chrono::nanoseconds(grace.count_ns()), [&] { return ended_ == threads_.size(); });
+    }
+    for (const auto& io : io_) io->close_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  void accept() {
+    const std::shared_ptr<IoThread> io = io_[next_++ % io_.size()];
+    acceptor_->async_accept(io->context(), [this, io](error_code error, Socket socket) {
+      if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
+      if (!error) welcome(io, std::move(socket));
+      const bool no_files = error == asio::error::no_descriptors || error == error_code(ENFILE, error.category()) ||
+                            error == asio::error::no_buffer_space || error == asio::error::no_memory;
+      if (no_files) return accept_later();
+      accept();
+    });
+  }
+
+  // Out of files: trying again at once would spin.
+  void accept_later() {
+    retry_->expires_after(std::chrono::milliseconds(20));
+    retry_->async_wait([this](error_code error) {
+      if (!error) accept();
+    });
+  }
+
+  void welcome(const std::shared_ptr<IoThread>& io, Socket socket) {
+    const std::size_t before = shared_->connections.fetch_add(1, std::memory_order_relaxed);
+    const std::size_t max = shared_->options.connections_max;
+    if (before >= max + kRefusedAtOnce) {
+      shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
+    auto connection = std::make_shared<Connection>(io, std::move(socket));
+    asio::dispatch(io->context(), [io, connection, refused = before >= max] {
+      io->add(connection);
+      if (io->stopping()) {
+        connection->close();
+      } else if (refused) {
+        connection->refuse();
+      } else {
+        connection->start();
+      }
+    });
+  }
+
+  std::shared_ptr<ServerShared> shared_;
+  std::string host_;
+  std::uint16_t port_ = 0;
+  std::vector<std::shared_ptr<IoThread>> io_;
+  std::optional<Acceptor> acceptor_;  // of the first thread
+  std::optional<Timer> retry_;
+  std::size_t next_ = 0;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable one_ended_;
+  std::size_t ended_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Handler& handler) {
+  const auto address = parse_address(options.listen);
+  if (!address) return address.error();
+  const auto endpoint = resolve(*address);
+  if (!endpoint) return endpoint.error();
+  const bool open = endpoint->address().is_loopback();
+  if (!open && options.key.empty()) {
+    return Error{ErrorCode::invalid, str("listening on ", to_string(*address),
+                                         " needs a key, since other machines can reach it: give one, or listen on a "
+                                         "loopback address such as 127.0.0.1")};
+  }
+  if (options.connections_max == 0) options.connections_max = connections_allowed();
+  Access access = open ? Access() : Access(options.key);
+  auto server = std::make_unique<Server>(std::make_shared<ServerShared>(std::move(options), std::move(access), handler),
+                                         address->host);
+  if (const error_code error = server->listen(*endpoint)) return cannot_listen(*address, error);
+  server->run();
+  return std::unique_ptr<HttpServer>(std::move(server));
+}
+
+}  // namespace sluice::gateway

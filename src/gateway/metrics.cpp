@@ -1,0 +1,240 @@
+#include "gateway/metrics.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/text.h"
+#include "gateway/metrics_text.h"
+#include "gateway/models.h"
+#include "gateway/refusal.h"
+
+namespace sluice::gateway {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+// One family with a sample of every model.
+template <class Value>
+void each_model(std::string& out, const live::Snapshot& snapshot, std::string_view name, std::string_view type,
+                std::string_view help, Value value) {
+  begin_family(out, name, type, help);
+  for (const live::Model& model : snapshot.models) {
+    append_sample(out, name, {{"model", model.name}, {"version", str(model.version)}}, value(model.stats));
+  }
+}
+
+void append_triton_failures(std::string& out, const live::Snapshot& snapshot) {
+  constexpr std::string_view kName = "nv_inference_request_failure";
+  begin_family(out, kName, "counter", "Requests that failed, by reason");
+  for (const live::Model& model : snapshot.models) {
+    const std::string version = str(model.version);
+    const auto sample = [&](std::string_view reason, std::uint64_t count) {
+      append_sample(out, kName, {{"model", model.name}, {"version", version}, {"reason", reason}}, count);
+    };
+    sample("REJECTED", model.stats.rejected);
+    sample("CANCELED", model.stats.cancelled);
+    sample("BACKEND", model.stats.failed);
+  }
+}
+
+void append_triton(std::string& out, const live::Snapshot& snapshot) {
+  using Stats = live::ModelStats;
+  const auto us = [](const live::Counted& counted) { return counted.ns / 1000; };
+  const auto counter = [&](std::string_view name, std::string_view help, auto value) {
+    each_model(out, snapshot, name, "counter", help, value);
+  };
+  counter("nv_inference_request_success", "Requests answered", [](const Stats& s) { return s.success.count; });
+  append_triton_failures(out, snapshot);
+  counter("nv_inference_count", "Rows inferred", [](const Stats& s) { return s.inferences; });
+  counter("nv_inference_exec_count", "Batches run", [](const Stats& s) { return s.executions; });
+  counter("nv_inference_request_duration_us", "Time of requests", [&](const Stats& s) { return us(s.success); });
+  counter("nv_inference_queue_duration_us", "Time in queues", [&](const Stats& s) { return us(s.queue); });
+  counter("nv_inference_compute_input_duration_us", "Time of inputs",
+          [&](const Stats& s) { return us(s.compute_input); });
+  counter("nv_inference_compute_infer_duration_us", "Time of running",
+          [&](const Stats& s) { return us(s.compute_infer); });
+  counter("nv_inference_compute_output_duration_us", "Time of outputs",
+          [&](const Stats& s) { return us(s.compute_output); });
+  each_model(out, snapshot, "nv_inference_pending_request_count", "gauge", "Requests not answered yet",
+             [](const Stats& s) { return s.pending; });
+}
+
+// Calls visit(application, its statistics) for every application.
+template <class Visit>
+void each_application(const live::Snapshot& snapshot, Visit visit) {
+  for (const live::Model& model : snapshot.models) {
+    if (!model.is_function) visit(std::string_view(model.name), model.stats);
+  }
+}
+
+void append_applications(std::string& out, const live::Snapshot& snapshot) {
+  constexpr std::string_view kRequests = "sluice_application_requests_total";
+  begin_family(out, kRequests, "counter", "Requests by how they ended");
+  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
+    const auto sample = [&](std::string_view outcome, std::uint64_t count) {
+      append_sample(out, kRequests, {{"application", name}, {"outcome", outcome}}, count);
+    };
+    sample("met", stats.met);
+    sample("late", stats.late);
+    sample("rejected", stats.rejected);
+    sample("failed", stats.failed);
+    sample("cancelled", stats.cancelled);
+  });
+  begin_family(out, "sluice_application_pending_requests", "gauge", "Requests not answered yet");
+  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
+    append_sample(out, "sluice_application_pending_requests", {{"application", name}}, stats.pending);
+  });
+  begin_family(out, "sluice_cost_dollars_total", "counter", "What requests cost");
+  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
+    append_sample(out, "sluice_cost_dollars_total", {{"application", name}}, stats.cost);
+  });
+}
+
+void append_stage_seconds(std::string& out, const live::Snapshot& snapshot, std::string_view name,
+                          std::string_view help, live::Counted live::ModelStats::OfStage::*field) {
+  begin_family(out, name, "summary", help);
+  each_application(snapshot, [&](std::string_view application, const live::ModelStats& stats) {
+    for (const auto& stage : stats.stages) {
+      const live::Counted& counted = stage.*field;
+      append_sample(out, str(name, "_sum"), {{"application", application}, {"stage", stage.name}},
+                    static_cast<double>(counted.ns) / kNsPerSecond);
+      append_sample(out, str(name, "_count"), {{"application", application}, {"stage", stage.name}}, counted.count);
+    }
+  });
+}
+
+void append_batch_sizes(std::string& out, const live::Snapshot& snapshot) {
+  constexpr std::string_view kName = "sluice_stage_batch_size", kBucket = "sluice_stage_batch_size_bucket";
+  begin_family(out, kName, "histogram", "Members of batches");
+  each_application(snapshot, [&](std::string_view application, const live::ModelStats& stats) {
+    for (const auto& stage : stats.stages) {
+      std::uint64_t count = 0, sum = 0;
+      for (std::uint32_t bound = 1; bound <= 128; bound *= 2) {
+        count = 0;
+        for (const auto& batch : stage.batches) count += batch.size <= bound ? batch.infer.count : 0;
+        append_sample(out, kBucket, {{"application", application}, {"stage", stage.name}, {"le", str(bound)}}, count);
+      }
+      count = 0;
+      for (const auto& batch : stage.batches) {
+        count += batch.infer.count;
+        sum += batch.size * batch.infer.count;
+      }
+      append_sample(out, kBucket, {{"application", application}, {"stage", stage.name}, {"le", "+Inf"}}, count);
+      append_sample(out, str(kName, "_sum"), {{"application", application}, {"stage", stage.name}}, sum);
+      append_sample(out, str(kName, "_count"), {{"application", application}, {"stage", stage.name}}, count);
+    }
+  });
+}
+
+void append_server(std::string& out, const live::Snapshot& snapshot) {
+  const auto one = [&](std::string_view name, std::string_view type, std::string_view help, std::uint64_t value) {
+    begin_family(out, name, type, help);
+    append_sample(out, name, {}, value);
+  };
+  one("sluice_cold_starts_total", "counter", "Functions loaded for a request", snapshot.cold_starts);
+  one("sluice_worker_crashes_total", "counter", "Worker processes that died", snapshot.worker_crashes);
+  one("sluice_retries_total", "counter", "Invocations run again", snapshot.retries);
+  one("sluice_in_system_requests", "gauge", "Requests taken and not answered", snapshot.in_system);
+  one("sluice_mailbox_size", "gauge", "Events that wait for the scheduler", snapshot.mailbox_size);
+  one("sluice_object_bytes", "gauge", "Shared memory that tensors take",
+      static_cast<std::uint64_t>(snapshot.objects_used.count()));
+  one("sluice_object_bytes_max", "gauge", "Shared memory that tensors may take",
+      static_cast<std::uint64_t>(snapshot.objects_max.count()));
+}
+
+void append_nodes(std::string& out, const live::Snapshot& snapshot) {
+  const auto each = [&](std::string_view name, std::string_view help, auto value) {
+    begin_family(out, name, "gauge", help);
+    for (const live::NodeInfo& node : snapshot.nodes) append_sample(out, name, {{"node", node.name}}, value(node));
+  };
+  each("sluice_node_ready", "1: takes work", [](const live::NodeInfo& n) { return n.state == "READY" ? 1 : 0; });
+  each("sluice_node_vcpu", "vCPUs of the machine", [](const live::NodeInfo& n) { return n.vcpu; });
+  each("sluice_node_vcpu_free", "vCPUs nobody holds", [](const live::NodeInfo& n) { return n.vcpu_free; });
+  constexpr std::string_view kShare = "sluice_gpu_share_allocated_ratio";
+  begin_family(out, kShare, "gauge", "Slices held of all slices");
+  for (const live::NodeInfo& node : snapshot.nodes) {
+    for (std::size_t i = 0; i < node.gpus.size(); ++i) {
+      const live::GpuInfo& gpu = node.gpus[i];
+      const double held = gpu.slices == 0 ? 0 : static_cast<double>(gpu.slices - gpu.free) / gpu.slices;
+      append_sample(out, kShare, {{"node", node.name}, {"gpu", str(i)}}, held);
+    }
+  }
+}
+
+template <std::size_t N>
+void append_histogram(std::string& out, std::string_view name, std::string_view application,
+                      const std::array<double, N>& bounds, const CountHistogram<N>& histogram) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i <= N; ++i) {
+    count += histogram.count(i);
+    const std::string bound = i < N ? str(bounds[i]) : std::string("+Inf");
+    append_sample(out, str(name, "_bucket"), {{"application", application}, {"le", bound}}, count);
+  }
+  append_sample(out, str(name, "_sum"), {{"application", application}}, histogram.sum());
+  append_sample(out, str(name, "_count"), {{"application", application}}, count);
+}
+
+}  // namespace
+
+AnswerMetrics::OfApplication& AnswerMetrics::of(std::string_view application) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = applications_.find(application); found != applications_.end()) return *found->second;
+  }
+  const std::unique_lock lock(mutex_);
+  auto& slot = applications_[std::string(application)];
+  if (slot == nullptr) slot = std::make_unique<OfApplication>();
+  return *slot;
+}
+
+void AnswerMetrics::observe(std::string_view application, const live::Answer& answer) {
+  if (answer.kind == live::AnswerKind::rejected) {
+    rejections_[static_cast<std::size_t>(answer.reason)].fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (answer.kind != live::AnswerKind::finished) return;
+  OfApplication& histograms = of(application);
+  histograms.latency.add(kLatencyBounds, answer.latency.to_s());
+  histograms.slack.add(kSlackBounds, answer.slack.to_s());
+}
+
+// Applications that were removed are not told of any more.
+void AnswerMetrics::append_histograms(std::string& out, const live::Snapshot& snapshot) const {
+  const std::shared_lock lock(mutex_);
+  begin_family(out, "sluice_application_latency_seconds", "histogram", "From arrival to answer");
+  for (const auto& [name, histograms] : applications_) {
+    if (find_model(snapshot, name) == nullptr) continue;
+    append_histogram(out, "sluice_application_latency_seconds", name, kLatencyBounds, histograms->latency);
+  }
+  begin_family(out, "sluice_application_slack_seconds", "histogram", "Time left until the deadline; below zero: late");
+  for (const auto& [name, histograms] : applications_) {
+    if (find_model(snapshot, name) == nullptr) continue;
+    append_histogram(out, "sluice_application_slack_seconds", name, kSlackBounds, histograms->slack);
+  }
+}
+
+void AnswerMetrics::append_rejections(std::string& out) const {
+  begin_family(out, "sluice_admission_rejections_total", "counter", "Requests not let in, by reason");
+  for (std::size_t i = 0; i < rejections_.size(); ++i) {
+    append_sample(out, "sluice_admission_rejections_total", {{"reason", code_of(static_cast<RejectReason>(i))}},
+                  rejections_[i].load());
+  }
+}
+
+std::string AnswerMetrics::page(const live::Snapshot& snapshot) const {
+  std::string out;
+  append_applications(out, snapshot);
+  append_histograms(out, snapshot);
+  append_stage_seconds(out, snapshot, "sluice_stage_queue_seconds", "Time in queues",
+                       &live::ModelStats::OfStage::queue);
+  append_stage_seconds(out, snapshot, "sluice_stage_exec_seconds", "Time of running",
+                       &live::ModelStats::OfStage::infer);
+  append_batch_sizes(out, snapshot);
+  append_rejections(out);
+  append_server(out, snapshot);
+  append_nodes(out, snapshot);
+  append_triton(out, snapshot);
+  return out;
+}
+
+}  // namespace sluice::gateway

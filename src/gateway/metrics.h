@@ -1,0 +1,65 @@
+// /metrics: the snapshot as Prometheus text, with histograms of the answers that passed through this server.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "live/service.h"
+#include "live/snapshot.h"
+
+namespace sluice::gateway {
+
+// Counts of values up to each bound, and above the last. Any thread.
+template <std::size_t N>
+class CountHistogram {
+ public:
+  void add(std::span<const double, N> bounds, double value) {
+    std::size_t bucket = 0;
+    while (bucket < N && value > bounds[bucket]) ++bucket;
+    counts_[bucket].fetch_add(1, std::memory_order_relaxed);
+    double sum = sum_.load(std::memory_order_relaxed);
+    while (!sum_.compare_exchange_weak(sum, sum + value, std::memory_order_relaxed)) {
+    }
+  }
+  [[nodiscard]] std::uint64_t count(std::size_t bucket) const { return counts_[bucket].load(); }
+  [[nodiscard]] double sum() const { return sum_.load(); }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, N + 1> counts_{};
+  std::atomic<double> sum_ = 0;
+};
+
+inline constexpr std::array<double, 16> kLatencyBounds = {0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                          0.1,     0.25,   0.5,   1,      2.5,   5,    10,    30};
+inline constexpr std::array<double, 15> kSlackBounds = {-10,   -1,   -0.25, -0.1, -0.05, -0.01, -0.001, 0,
+                                                        0.001, 0.01, 0.05,  0.1,  0.25,  1,     10};
+
+// What answers tell that no snapshot keeps. Any thread.
+class AnswerMetrics {
+ public:
+  void observe(std::string_view application, const live::Answer& answer);
+  // The whole page.
+  [[nodiscard]] std::string page(const live::Snapshot& snapshot) const;
+
+ private:
+  struct OfApplication {
+    CountHistogram<kLatencyBounds.size()> latency;
+    CountHistogram<kSlackBounds.size()> slack;
+  };
+  [[nodiscard]] OfApplication& of(std::string_view application);
+  void append_histograms(std::string& out, const live::Snapshot& snapshot) const;
+  void append_rejections(std::string& out) const;
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, std::unique_ptr<OfApplication>, std::less<>> applications_;
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(last_of(RejectReason{})) + 1> rejections_{};
+};
+
+}  // namespace sluice::gateway

@@ -1,0 +1,17 @@
+// What the Open Inference Protocol and Triton's extensions tell about models, as JSON texts.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "live/snapshot.h"
+
+namespace sluice::gateway {
+
+[[nodiscard]] std::string server_metadata(std::string_view name, std::string_view version);
+[[nodiscard]] std::string model_metadata(const live::Model& model);
+[[nodiscard]] std::string model_config(const live::Model& model);
+[[nodiscard]] std::string model_stats(std::span<const live::Model> models);
+[[nodiscard]] std::string repository_index(const live::Snapshot& snapshot, bool ready_only);
+
+}  // namespace sluice::gateway

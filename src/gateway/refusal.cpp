@@ -1,0 +1,185 @@
+#include "gateway/refusal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "gateway/http_reply.h"
+#include "gateway/json_text.h"
+#include "gateway/oip_input.h"
+
+namespace sluice::gateway {
+namespace {
+
+constexpr std::string_view kQueueFull = "Exceeds maximum queue size", kExpired = "Request timeout expired";
+
+struct Refusal {
+  unsigned status = 500;
+  std::string_view code;
+  std::string text;
+  std::optional<Duration> retry_after;
+  std::string_view stage;
+  std::optional<double> latency_ms;
+};
+
+Reply reply_of(const Refusal& refusal) {
+  Reply reply{.status = refusal.status};
+  reply.body = "{\"error\":";
+  append_json(reply.body, refusal.text);
+  reply.body += ",\"code\":";
+  append_json(reply.body, refusal.code);
+  if (refusal.retry_after) {
+    const double ms = std::max(1.0, refusal.retry_after->to_ms());
+    reply.body += ",\"retry_after_ms\":";
+    append_json(reply.body, static_cast<std::int64_t>(std::ceil(ms)));
+    reply.headers = str("Retry-After: ", static_cast<std::int64_t>(std::ceil(ms / 1e3)), "\r\n");
+  }
+  if (!refusal.stage.empty()) {
+    reply.body += ",\"stage\":";
+    append_json(reply.body, refusal.stage);
+  }
+  if (refusal.latency_ms) {
+    reply.body += ",\"latency_ms\":";
+    append_json(reply.body, *refusal.latency_ms);
+  }
+  reply.body += '}';
+  return reply;
+}
+
+// A number for people: at most three digits after the point.
+double rounded(double number) {
+  return std::round(number * 1e3) / 1e3;
+}
+
+std::string rejection_text(const live::Answer& answer, std::string_view model) {
+  const double needed = rounded(answer.needed), available = rounded(answer.available);
+  switch (answer.reason) {
+    case RejectReason::slo_infeasible:
+      return str("SLO cannot be met: needs ", needed, " ms, deadline in ", available, " ms");
+    case RejectReason::queue_full:
+      return str("queue is full: ", needed, " requests, at most ", available, " may wait");
+    case RejectReason::quota_exceeded:
+      return str("quota exceeded: ", needed, " requests, allowed are ", available);
+    case RejectReason::no_capacity:
+      return str("no capacity: nothing here can run a stage of '", model, "' (needs ", needed, ", there is ", available,
+                 ")");
+    case RejectReason::cost_exceeded:
+      return str("cost limit cannot be met: needs $", answer.needed / 1e12, ", limit is $", answer.available / 1e12);
+    case RejectReason::not_deployed:
+      return str("Request for unknown model: '", model, "' is not found");
+    case RejectReason::not_reservable:
+      return str("the workflow of '", model, "' cannot be reserved ahead: its scheduler takes only what it can plan");
+  }
+  return "rejected";
+}
+
+Refusal rejected(const live::Answer& answer, std::string_view model) {
+  Refusal refusal{.status = 429, .code = code_of(answer.reason), .text = rejection_text(answer, model)};
+  refusal.retry_after = answer.retry_after;
+  switch (answer.reason) {
+    case RejectReason::no_capacity:
+      refusal.status = 503;
+      break;
+    case RejectReason::not_deployed:
+    case RejectReason::not_reservable:
+      refusal.status = 400;
+      break;
+    default:
+      if (!refusal.retry_after) refusal.retry_after = Duration::s(1);
+      break;
+  }
+  return refusal;
+}
+
+Refusal of(const live::Answer& answer, std::string_view model) {
+  switch (answer.kind) {
+    case live::AnswerKind::rejected:
+      return rejected(answer, model);
+    case live::AnswerKind::deadline_exceeded: {
+      const double latency_ms = rounded(answer.latency.to_ms());
+      std::string text = str("deadline exceeded after ", latency_ms, " ms");
+      if (!answer.stage.empty()) text += str(" in stage '", answer.stage, "'");
+      text += str(": it was due after ", rounded((answer.latency + answer.slack).to_ms()), " ms");
+      return {
+          .status = 504, .code = "DEADLINE_EXCEEDED", .text = text, .stage = answer.stage, .latency_ms = latency_ms};
+    }
+    case live::AnswerKind::cancelled:
+      return {.status = 400, .code = "CANCELLED", .text = "the request was cancelled"};
+    case live::AnswerKind::failed:
+    case live::AnswerKind::finished:
+      break;
+  }
+  const std::string text =
+      answer.stage.empty() ? answer.error : str("stage '", answer.stage, "' failed: ", answer.error);
+  return {.status = 500, .code = "STAGE_FAILED", .text = text, .stage = answer.stage};
+}
+
+Refusal in_words_of_triton(Refusal refusal, std::string_view caller_id) {
+  const bool expired = refusal.status == 504;
+  refusal.status = 503;
+  refusal.text = id_prefix(caller_id) + std::string(expired ? kExpired : kQueueFull);
+  return refusal;
+}
+
+Reply finished(Refusal refusal, const RefusedCall& call) {
+  if (call.triton_errors && (refusal.status == 429 || refusal.status == 504)) {
+    refusal = in_words_of_triton(std::move(refusal), call.caller_id);
+  }
+  return reply_of(refusal);
+}
+
+}  // namespace
+
+unsigned status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid:
+    case ErrorCode::already_exists:
+      return 400;
+    case ErrorCode::not_found:
+      return 404;
+    case ErrorCode::unavailable:
+      return 503;
+    case ErrorCode::too_large:
+      return 413;
+    case ErrorCode::io:
+    case ErrorCode::internal:
+      return 500;
+  }
+  return 500;
+}
+
+Reply reply_of(const Error& error) {
+  return error_reply(status_of(error.code), error.message);
+}
+
+std::string_view code_of(RejectReason reason) {
+  switch (reason) {
+    case RejectReason::slo_infeasible:
+      return "SLO_INFEASIBLE";
+    case RejectReason::queue_full:
+      return "QUEUE_FULL";
+    case RejectReason::quota_exceeded:
+      return "QUOTA_EXCEEDED";
+    case RejectReason::no_capacity:
+      return "NO_CAPACITY";
+    case RejectReason::cost_exceeded:
+      return "COST_INFEASIBLE";
+    case RejectReason::not_deployed:
+      return "NOT_DEPLOYED";
+    case RejectReason::not_reservable:
+      return "NOT_RESERVABLE";
+  }
+  return "REJECTED";
+}
+
+Reply refusal_of(const live::Answer& answer, const RefusedCall& call) {
+  CHECK(answer.kind != live::AnswerKind::finished);
+  return finished(of(answer, call.model), call);
+}
+
+Reply unreadable(const Error& error, const RefusedCall& call) {
+  if (error.code != ErrorCode::unavailable) return reply_of(error);
+  return finished({.status = 429, .code = "QUEUE_FULL", .text = error.message, .retry_after = Duration::s(1)}, call);
+}
+
+}  // namespace sluice::gateway

@@ -1,0 +1,197 @@
+#include "gateway/router.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "gateway/admin_pages.h"
+#include "gateway/endpoints.h"
+#include "gateway/http_reply.h"
+#include "gateway/model_pages.h"
+#include "gateway/models.h"
+#include "gateway/target.h"
+
+namespace sluice::gateway {
+namespace {
+
+using Parts = std::span<const std::string_view>;
+
+std::string_view name_of(Method method) {
+  return method == Method::get ? "GET" : method == Method::post ? "POST" : method == Method::remove ? "DELETE" : "";
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Without a parser: `ready` is the only key there is.
+bool asks_for_ready(std::string_view body) {
+  std::string compact;
+  std::ranges::copy_if(body.substr(0, 256), std::back_inserter(compact), [](char c) { return c > ' '; });
+  return compact.find("\"ready\":true") != std::string::npos;
+}
+
+class Router final : public Handler {
+ public:
+  Router(live::Service& service, RouterOptions options)
+      : endpoints_(std::make_shared<Endpoints>(service, std::move(options))) {}
+
+  void handle(const Request& request, Respond respond) override {
+    const std::vector<std::string_view> parts = path_parts(request.path);
+    if (parts.empty()) return not_found(respond);
+    const Parts rest = Parts(parts).subspan(1);
+    if (parts[0] == "v2") return open_inference(rest, request, respond);
+    if (parts[0] == "v1" && !rest.empty()) return admin(rest, request, respond);
+    if (parts[0] == "metrics" && rest.empty()) return metrics(request, respond);
+    not_found(respond);
+  }
+
+ private:
+  static void not_found(const Respond& respond) { answer(respond, error_reply(404, "Not Found")); }
+
+  // False, and answered, if the method is another.
+  static bool is(Method wanted, const Request& request, const Respond& respond) {
+    if (request.method == wanted) return true;
+    Reply reply = error_reply(405, "Method Not Allowed");
+    reply.headers = str("Allow: ", name_of(wanted), "\r\n");
+    answer(respond, std::move(reply));
+    return false;
+  }
+
+  [[nodiscard]] std::shared_ptr<const live::Snapshot> snapshot() const { return endpoints_->service.snapshot(); }
+
+  void metrics(const Request& request, const Respond& respond) const {
+    if (!is(Method::get, request, respond)) return;
+    answer(respond, {.body = endpoints_->metrics.page(*snapshot()), .type = ContentType::metrics});
+  }
+
+  // --- /v2
+
+  void open_inference(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.empty()) {
+      if (!is(Method::get, request, respond)) return;
+      return answer_json(respond, server_metadata(endpoints_->options.name, endpoints_->options.version));
+    }
+    if (parts[0] == "models" && parts.size() >= 2) return model(parts.subspan(1), request, respond);
+    if (parts[0] == "health" && parts.size() == 2) return health(parts[1], request, respond);
+    if (parts[0] == "repository" && parts.size() >= 2) return repository(parts.subspan(1), request, respond);
+    not_found(respond);
+  }
+
+  void health(std::string_view what, const Request& request, const Respond& respond) const {
+    if (what != "live" && what != "ready") return not_found(respond);
+    if (!is(Method::get, request, respond)) return;
+    const bool loading = what == "ready" && std::ranges::any_of(snapshot()->models, [](const live::Model& model) {
+                           return model.state == live::ModelState::loading;
+                         });
+    answer(respond, {.status = loading ? 400u : 200u});
+  }
+
+  // M[/versions/V][/WHAT]
+  void model(Parts parts, const Request& request, const Respond& respond) {
+    std::string decoded;
+    ModelPath path{.name = parts[0], .version = {}};
+    if (path.name.find('%') != std::string_view::npos) {
+      decoded = percent_decoded(path.name).value_or("");
+      path.name = decoded;
+    }
+    if (parts.size() == 1 && path.name == "stats") return all_stats(request, respond);
+    parts = parts.subspan(1);
+    if (parts.size() >= 2 && parts[0] == "versions" && is_number(parts[1])) {
+      path.version = parts[1];
+      parts = parts.subspan(2);
+    }
+    if (path.name.empty() || parts.size() > 1) return not_found(respond);
+    const std::string_view what = parts.empty() ? std::string_view() : parts[0];
+    if (what == "infer") {
+      if (is(Method::post, request, respond)) infer(endpoints_, path, request, respond);
+      return;
+    }
+    about_model(path, what, request, respond);
+  }
+
+  void about_model(const ModelPath& path, std::string_view what, const Request& request, const Respond& respond) const {
+    if (!what.empty() && what != "ready" && what != "config" && what != "stats") return not_found(respond);
+    if (!is(Method::get, request, respond)) return;
+    const auto now = snapshot();
+    ModelLookup found = look_up(*now, path.name, path.version);
+    if (found.model == nullptr) {
+      if (what == "ready") found.refusal.status = 400;
+      return answer(respond, std::move(found.refusal));
+    }
+    if (what.empty()) return answer_json(respond, model_metadata(*found.model));
+    if (what == "config") return answer_json(respond, model_config(*found.model));
+    if (what == "stats") return answer_json(respond, model_stats({found.model, 1}));
+    if (found.model->state == live::ModelState::ready) return answer(respond, {});
+    answer(respond, error_reply(400, "Model version not ready"));
+  }
+
+  void all_stats(const Request& request, const Respond& respond) const {
+    if (is(Method::get, request, respond)) answer_json(respond, model_stats(snapshot()->models));
+  }
+
+  // index, models/M/load, models/M/unload
+  void repository(Parts parts, const Request& request, const Respond& respond) const {
+    const bool index = parts.size() == 1 && parts[0] == "index";
+    const bool load = parts.size() == 3 && parts[0] == "models" && parts[2] == "load";
+    const bool unload = parts.size() == 3 && parts[0] == "models" && parts[2] == "unload";
+    if (!index && !load && !unload) return not_found(respond);
+    if (!is(Method::post, request, respond)) return;
+    if (index) return answer_json(respond, repository_index(*snapshot(), asks_for_ready(request.body)));
+    answer(respond, error_reply(400, load ? "models are not loaded over this interface: use 'sluice deploy FILE'"
+                                          : "models are not unloaded over this interface: use 'sluice remove NAME'"));
+  }
+
+  // --- /v1
+
+  void admin(Parts parts, const Request& request, const Respond& respond) {
+    if (parts[0] == "applications" && parts.size() <= 2) return applications(parts.subspan(1), request, respond);
+    if (parts[0] == "requests" && parts.size() <= 3) return requests(parts.subspan(1), request, respond);
+    if (parts.size() == 1 && parts[0] == "status") {
+      if (!is(Method::get, request, respond)) return;
+      return answer_json(respond, status_page(*snapshot(), endpoints_->options.version));
+    }
+    if (parts.size() == 1 && parts[0] == "nodes") {
+      if (is(Method::get, request, respond)) answer_json(respond, nodes_page(*snapshot()));
+      return;
+    }
+    not_found(respond);
+  }
+
+  void applications(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.size() == 1) {
+      if (!is(Method::remove, request, respond)) return;
+      auto name = percent_decoded(parts[0]);
+      return name ? remove_application(*endpoints_, *std::move(name), respond) : not_found(respond);
+    }
+    if (request.method == Method::post) return deploy_application(*endpoints_, request, respond);
+    if (is(Method::get, request, respond)) answer_json(respond, applications_page(*snapshot()));
+  }
+
+  void requests(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.empty()) {
+      if (is(Method::get, request, respond)) list_requests(*endpoints_, request, respond);
+      return;
+    }
+    if (parts.size() == 2) {
+      if (parts[1] != "trace") return not_found(respond);
+      if (is(Method::get, request, respond)) trace_request(*endpoints_, parts[0], respond);
+      return;
+    }
+    if (request.method == Method::remove) return cancel_request(*endpoints_, parts[0], respond);
+    if (is(Method::get, request, respond)) show_request(*endpoints_, parts[0], respond);
+  }
+
+  SharedEndpoints endpoints_;
+};
+
+}  // namespace
+
+std::unique_ptr<Handler> make_router(live::Service& service, RouterOptions options) {
+  return std::make_unique<Router>(service, std::move(options));
+}
+
+}  // namespace sluice::gateway

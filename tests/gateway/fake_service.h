@@ -1,0 +1,129 @@
+// A platform that only pretends: answers as it is told, at once or when the test says so. Any thread.
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gateway/models.h"
+#include "live/service.h"
+
+namespace sluice::gateway {
+
+class FakeService final : public live::Service {
+ public:
+  using OnCall = std::function<void(const live::Call&, RequestId, live::OnAnswer)>;
+
+  FakeService() : arena_(an_arena(64 << 20)), snapshot_(std::make_shared<live::Snapshot>()) {}
+
+  // Every call is answered at once with its own inputs as outputs, until told otherwise.
+  static void echo(const live::Call& call, RequestId id, const live::OnAnswer& answer) {
+    live::Answer given;
+    given.request = id;
+    given.outputs = *call.inputs;
+    given.latency = Duration::ms(3);
+    given.slack = Duration::ms(2);
+    answer(std::move(given));
+  }
+
+  void when_called(OnCall on_call) {
+    const std::lock_guard lock(mutex_);
+    on_call_ = std::move(on_call);
+  }
+  // Calls wait for answer_next() from now on.
+  void hold() {
+    when_called([this](const live::Call& call, RequestId id, live::OnAnswer answer) {
+      const std::lock_guard lock(mutex_);
+      held_.push_back([call, id, answer = std::move(answer)] { echo(call, id, answer); });
+    });
+  }
+  // False: none waits.
+  bool answer_next() {
+    std::function<void()> next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (held_.empty()) return false;
+      next = std::move(held_.front());
+      held_.pop_front();
+    }
+    next();
+    return true;
+  }
+  [[nodiscard]] std::size_t held() const {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  }
+  void drop_held() {
+    const std::lock_guard lock(mutex_);
+    held_.clear();
+  }
+  void set(live::Snapshot snapshot) {
+    const std::lock_guard lock(mutex_);
+    snapshot_ = std::make_shared<const live::Snapshot>(std::move(snapshot));
+  }
+  [[nodiscard]] std::vector<RequestId> cancelled() const {
+    const std::lock_guard lock(mutex_);
+    return cancelled_;
+  }
+
+  // What the test prepares.
+  std::function<Result<RequestId>(const live::Call&)> on_later = [](const live::Call&) { return RequestId(0xAB); };
+  std::function<Result<live::Deployed>(const live::Deployment&)> on_deploy;
+  std::function<Status(const std::string&)> on_remove;
+  std::vector<live::RequestRecord> records;
+  std::shared_ptr<const data::Tensors> outputs;
+  mutable live::RequestQuery asked;
+
+  std::shared_ptr<data::Arena> arena() override { return arena_; }
+  RequestId call(live::Call call, live::OnAnswer answer) override {
+    OnCall on_call;
+    RequestId id;
+    {
+      const std::lock_guard lock(mutex_);
+      id = RequestId(++last_);
+      on_call = on_call_;
+    }
+    on_call ? on_call(call, id, std::move(answer)) : echo(call, id, answer);
+    return id;
+  }
+  void call_later(live::Call call, std::function<void(Result<RequestId>)> accepted) override {
+    accepted(on_later(call));
+  }
+  void cancel(RequestId request) override {
+    const std::lock_guard lock(mutex_);
+    cancelled_.push_back(request);
+  }
+  void deploy(live::Deployment deployment, live::OnDeployed done) override { done(on_deploy(deployment)); }
+  void remove(std::string application, std::function<void(Status)> done) override { done(on_remove(application)); }
+  std::shared_ptr<const live::Snapshot> snapshot() const override {
+    const std::lock_guard lock(mutex_);
+    return snapshot_;
+  }
+  std::vector<live::RequestRecord> requests(const live::RequestQuery& query) const override {
+    asked = query;
+    return records;
+  }
+  std::optional<live::RequestRecord> find_request(RequestId request) const override {
+    for (const live::RequestRecord& record : records) {
+      if (record.id == request) return record;
+    }
+    return std::nullopt;
+  }
+  std::shared_ptr<const data::Tensors> outputs_of(RequestId) const override { return outputs; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<data::Arena> arena_;
+  std::shared_ptr<const live::Snapshot> snapshot_;
+  OnCall on_call_;
+  std::deque<std::function<void()>> held_;
+  std::vector<RequestId> cancelled_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace sluice::gateway
