@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/commands.h"
+#include "cli/live_arguments.h"
 
 namespace sluice::cli {
 namespace {
@@ -159,6 +160,7 @@ int run(int argc, char** argv) {
   add_soak(app, status);
   add_replay(app, status);
   add_reproduce(app, status);
+  add_live_commands(app, status);
   add_completion(app, status);
   try {
     app.parse(argc, argv);

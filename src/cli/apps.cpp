@@ -1,0 +1,64 @@
+// `sluice apps` and `sluice remove`.
+#include <fmt/format.h>
+
+#include "cli/json_fields.h"
+#include "cli/live_commands.h"
+#include "cli/server.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string objective_text(const data::Json& application) {
+  return fmt::format("{} p{:g}", ms_text(number_at(application, "slo_ms")), number_at(application, "percentile"));
+}
+
+void print(std::span<const data::Json> applications) {
+  if (applications.empty()) {
+    fmt::print("{} nothing is deployed; start with `sluice deploy FILE`\n", green("ok:"));
+    return;
+  }
+  Table table({"application", "version", "status", "SLO", "met", "late", "rejected", "failed"});
+  std::string reasons;
+  for (const data::Json& application : applications) {
+    const data::Json& requests = object_at(application, "requests");
+    std::vector<std::string> row = {text_at(application, "name"), fmt::format("{}", whole_at(application, "version")),
+                                    text_at(application, "state"), objective_text(application)};
+    for (const char* outcome : {"met", "late", "rejected", "failed"})
+      row.push_back(fmt::format("{}", whole_at(requests, outcome)));
+    table.add(std::move(row));
+    const std::string reason = text_at(application, "reason");
+    if (!reason.empty()) reasons += fmt::format("{}: {}\n", text_at(application, "name"), reason);
+  }
+  fmt::print("{}{}", table.text(), reasons);
+}
+
+}  // namespace
+
+int apps_command(const ServerOptions& options) {
+  const auto server = find_server(options.server);
+  if (!server) return failed(server.error().message);
+  const auto answer = ask(**server, {.target = "/v1/applications"});
+  if (!answer) return failed(answer.error().message);
+  if (options.json)
+    fmt::print("{}\n", answer->text);
+  else
+    print(items_at(answer->json, "applications"));
+  return 0;
+}
+
+int remove_command(const RemoveOptions& options) {
+  const auto server = find_server(options.server.server);
+  if (!server) return failed(server.error().message);
+  const auto answer =
+      ask(**server, {.method = "DELETE", .target = "/v1/applications/" + url_encoded(options.application)});
+  if (!answer) return failed(answer.error().message);
+  if (options.server.json)
+    fmt::print("{}\n", answer->text);
+  else
+    fmt::print("{} removed {}\n", green("ok:"), text_at(answer->json, "removed"));
+  return 0;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,65 @@
+#include "cli/server.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "cli/json_fields.h"
+#include "cli/units.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpClient>> find_server(const std::string& given) {
+  const std::string text = given.empty() ? environment("SLUICE_SERVER") : given;
+  ServerAddress address;
+  if (!text.empty()) {
+    auto parsed = parse_server(text);
+    if (!parsed) return parsed.error();
+    address = std::move(*parsed);
+  }
+  return std::make_unique<HttpClient>(std::move(address), environment("SLUICE_KEY"));
+}
+
+std::string refusal(const HttpResponse& response) {
+  const auto json = data::parse_json(response.body);
+  std::string text = json ? text_at(*json, "error") : "";
+  if (text.empty()) text = response.body.empty() ? "no reason given" : printable(response.body, 300);
+  const std::string code = json ? text_at(*json, "code") : "";
+  text +=
+      code.empty() ? fmt::format(" (HTTP {})", response.status) : fmt::format(" ({}, HTTP {})", code, response.status);
+  const auto stage = json ? text_at(*json, "stage") : "";
+  if (!stage.empty()) text += fmt::format("; stage '{}'", stage);
+  const auto retry_ms = json ? maybe_number_at(*json, "retry_after_ms") : std::nullopt;
+  const std::string* retry = response.header("retry-after");
+  if (retry_ms)
+    text += fmt::format("; try again in {}", ms_text(*retry_ms));
+  else if (retry != nullptr)
+    text += fmt::format("; try again in {} s", *retry);
+  if (response.status == 401) text += "; set SLUICE_KEY to the server's key";
+  return text;
+}
+
+Result<JsonAnswer> ask(HttpClient& server, const HttpRequest& request) {
+  auto response = server.send(request);
+  if (!response) return response.error();
+  if (!response->ok()) {
+    return Error{response->status == 404 ? ErrorCode::not_found : ErrorCode::invalid, refusal(*response)};
+  }
+  auto json = data::parse_json(response->body);
+  if (!json) {
+    return Error{ErrorCode::invalid, str(server.server().text(), " answered ", request.target,
+                                         " with something else than JSON: ", json.error().message)};
+  }
+  return JsonAnswer{std::move(response->body), std::move(*json)};
+}
+
+}  // namespace sluice::cli
