@@ -28,11 +28,34 @@ void add_remove(CLI::App& app, int& status) {
   command->callback([options, &status] { status = remove_command(*options); });
 }
 
+void add_requests(CLI::App& app, int& status) {
+  auto options = std::make_shared<RequestsOptions>();
+  CLI::App* command = app.add_subcommand("requests", "The newest requests: start, duration, state, slack, cost");
+  command->add_option("ID", options->id, "Show this request, and what it answered if it was asynchronous");
+  command->add_option("--application", options->application, "Of this application only");
+  command->add_option("--state", options->state, "In this state only")
+      ->check(CLI::IsMember({"running", "met", "late", "rejected", "failed", "cancelled"}));
+  command->add_option("--limit", options->limit, "How many (default 30)")->check(CLI::Range(1, 1000));
+  add_server(*command, options->server);
+  command->callback([options, &status] { status = requests_command(*options); });
+}
+
+void add_trace(CLI::App& app, int& status) {
+  auto options = std::make_shared<TraceOptions>();
+  CLI::App* command = app.add_subcommand("trace", "One request against its deadline, stage by stage");
+  command->add_option("ID", options->id, "A request; leading zeros may be left out")->required();
+  command->add_flag("--log", options->log, "Also what the workers printed meanwhile");
+  add_server(*command, options->server);
+  command->callback([options, &status] { status = trace_command(*options); });
+}
+
 }  // namespace
 
 void add_live_commands(CLI::App& app, int& status) {
   add_reader(app, status, "apps", "What is deployed, and how its requests fared", apps_command);
   add_remove(app, status);
+  add_requests(app, status);
+  add_trace(app, status);
   add_reader(app, status, "status", "The server: scheduler, load, objects, workers", status_command);
   add_reader(app, status, "nodes", "Its machines, what is enforced on them, their instances", nodes_command);
 }

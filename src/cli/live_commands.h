@@ -27,4 +27,21 @@ struct RemoveOptions {
 };
 int remove_command(const RemoveOptions& options);
 
+struct RequestsOptions {
+  ServerOptions server;
+  std::string id;  // one request; empty: the newest
+  std::string application, state;
+  std::size_t limit = 30;
+};
+// What was called and how it ended; one request with what it answered, if it was asynchronous.
+int requests_command(const RequestsOptions& options);
+
+struct TraceOptions {
+  ServerOptions server;
+  std::string id;
+  bool log = false;  // also what workers printed
+};
+// One request against its deadline.
+int trace_command(const TraceOptions& options);
+
 }  // namespace sluice::cli

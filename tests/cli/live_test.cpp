@@ -128,4 +128,82 @@ node 1 'other'  LOST
 )");
 }
 
+constexpr const char* kRequests =
+    R"({"requests":[{"id":"00000000000000a1","application":"classify","version":2,"arrived_ms":1767225600000.0,)"
+    R"("state":"late","latency_ms":431.2,"slo_ms":420.0,"slack_ms":-11.2,"cost_dollars":1.1e-05,"cold":true,)"
+    R"("asynchronous":false,"stage":"","error":""},)"
+    R"({"id":"00000000000000a0","application":"classify","version":2,"arrived_ms":1767225599000,"state":"running",)"
+    R"("latency_ms":null,"slo_ms":420.0,"slack_ms":null,"cost_dollars":0,"cold":false,"stage":"","error":""},)"
+    R"({"id":"000000000000009f","application":"classify","arrived_ms":1767225598000,"state":"rejected",)"
+    R"("latency_ms":0.1,"slo_ms":420.0,"slack_ms":419.9,"cost_dollars":0,"cold":false}]})";
+
+TEST(Requests, AreATable) {
+  FakeServer fake;
+  fake.answer("GET /v1/requests?limit=30", kRequests);
+  ::setenv("TZ", "UTC", 1);
+  const Printed run = sluice("requests" + fake.option());
+  ::unsetenv("TZ");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.output,
+            R"(time                 id                application  start  duration  state     SLO     slack     cost
+2026-01-01 00:00:00  00000000000000a1  classify     cold   431 ms    late      420 ms  -11.2 ms  $1.1e-05
+2025-12-31 23:59:59  00000000000000a0  classify     warm   –         running   420 ms  –         $0
+2025-12-31 23:59:58  000000000000009f  classify     –      0.10 ms   rejected  420 ms  420 ms    $0
+)");
+}
+
+TEST(Requests, AreFilteredByTheServer) {
+  FakeServer fake;
+  fake.answer("GET /v1/requests?limit=2&application=a%20b&state=late", R"({"requests":[]})");
+  EXPECT_EQ(sluice("requests --application 'a b' --state late --limit 2" + fake.option()).output,
+            "ok: no requests; make one with `sluice invoke`\n");
+  EXPECT_EQ(sluice("requests --state lost" + fake.option()).status, 2);
+}
+
+std::string traced(const std::string& request, const std::string& stages) {
+  return R"({"id":"00000000000000a1","application":"describe","arrived_ms":1767225600000.0,"slo_ms":200.0,)" + request +
+         R"(,"deadline_ms":200.0,"stages":[)" + stages + "]}";
+}
+
+TEST(Trace, DrawsStagesAgainstTheDeadline) {
+  FakeServer fake;
+  fake.answer("GET /v1/requests/00000000000000a1/trace",
+              traced(R"("state":"met","latency_ms":170.0,"slack_ms":30.0)",
+                     R"({"stage":"decode","function":"decode","ready_ms":0,"start_ms":0.2,"end_ms":8,"invoker":0,)"
+                     R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":0,"cold":false,"error":"","log":[]},)"
+                     R"({"stage":"detect","function":"yolo","ready_ms":8,"start_ms":16,"end_ms":48,"invoker":0,)"
+                     R"("batch":4,"vcpu":2,"vgpu":1,"members":3,"attempt":0,"cold":false,"error":"",)"
+                     R"("log":["warming up","done"]},)"
+                     R"({"stage":"fuse","function":"fuse","ready_ms":48,"start_ms":120,"end_ms":170,"invoker":1,)"
+                     R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":1,"cold":true,"error":""})"));
+  const Printed run = sluice("trace a1 --log" + fake.option());
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.output, R"(request 00000000000000a1 of 'describe'   SLO 200 ms   met, slack 30 ms
+. queue   # run   ~ loading   | deadline
+  decode  ##                                                |  batch 1 of 1, 1 vCPU, node 0
+  detect    ..########                                      |  batch 3 of 4, 2 vCPU, 1 vGPU, node 0, yolo
+  fuse                ~~~~~~~~~~~~~~~~~~############        |  batch 1 of 1, 1 vCPU, node 1, cold, attempt 2
+          0           50           100         150          200 ms
+
+  detect: warming up
+  detect: done
+)");
+}
+
+TEST(Trace, SaysWhereARequestFailed) {
+  FakeServer fake;
+  fake.answer("GET /v1/requests/00000000000000a1/trace",
+              traced(R"("state":"failed","latency_ms":20.0,"slack_ms":180.0,"stage":"ocr","error":"out of memory")",
+                     R"({"stage":"ocr","function":"ocr","ready_ms":0,"start_ms":4,"end_ms":20,"invoker":0,"batch":1,)"
+                     R"("vcpu":1,"vgpu":0,"members":1,"attempt":0,"cold":false,"error":"out of memory","log":[]})"));
+  EXPECT_EQ(sluice("trace 00000000000000a1 --log" + fake.option()).output,
+            R"(request 00000000000000a1 of 'describe'   SLO 200 ms   failed in stage 'ocr': out of memory
+. queue   # run   ~ loading   | deadline
+  ocr  .####                                             |  batch 1 of 1, 1 vCPU, node 0, error: out of memory
+       0           50           100         150          200 ms
+
+  its workers printed nothing
+)");
+}
+
 }  // namespace
