@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/problems.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "spec/load.h"
@@ -179,18 +180,8 @@ Json to_json(const spec::Loaded& loaded) {
 }
 
 void print(const spec::Loaded& loaded) {
-  const auto diagnostics = loaded.diagnostics.sorted();
-  std::size_t shown = 0;
-  for (const spec::Diagnostic& d : diagnostics) {
-    fmt::print("{}\n", to_string(d));
-    shown += d.severity == spec::Diagnostic::Severity::error;
-  }
-  if (!loaded.document) {
-    const std::size_t errors = loaded.diagnostics.errors();
-    fmt::print("{} {}: {} error{}{}\n", red("error:"), loaded.file, errors, errors == 1 ? "" : "s",
-               errors > shown ? fmt::format(", the first {} shown", shown) : "");
-    return;
-  }
+  fmt::print("{}", problems(loaded));
+  if (!loaded.document) return;
   fmt::print("{} {}\n", green("ok:"), loaded.file);
   std::visit([](const auto& document) { print(document); }, *loaded.document);
 }

@@ -20,6 +20,15 @@ void add_reader(CLI::App& app, int& status, const char* name, const char* what, 
   command->callback([options, run, &status] { status = run(*options); });
 }
 
+void add_deploy(CLI::App& app, int& status) {
+  auto options = std::make_shared<DeployOptions>();
+  CLI::App* command = app.add_subcommand("deploy", "Deploy an application, or a new version of it");
+  command->add_option("FILE", options->file, "An application; the files it names are sent with it")->required();
+  command->add_flag("--dry-run", options->dry_run, "Only say whether it fits, and why not");
+  add_server(*command, options->server);
+  command->callback([options, &status] { status = deploy_command(*options); });
+}
+
 void add_remove(CLI::App& app, int& status) {
   auto options = std::make_shared<RemoveOptions>();
   CLI::App* command = app.add_subcommand("remove", "Remove an application from a server");
@@ -52,6 +61,7 @@ void add_trace(CLI::App& app, int& status) {
 }  // namespace
 
 void add_live_commands(CLI::App& app, int& status) {
+  add_deploy(app, status);
   add_reader(app, status, "apps", "What is deployed, and how its requests fared", apps_command);
   add_remove(app, status);
   add_requests(app, status);

@@ -21,6 +21,14 @@ int status_command(const ServerOptions& options);
 // Its machines, what is enforced on them, and their instances.
 int nodes_command(const ServerOptions& options);
 
+struct DeployOptions {
+  ServerOptions server;
+  std::string file;
+  bool dry_run = false;
+};
+// Sends a document and the files it names. 1 also if a dry run says that it does not fit.
+int deploy_command(const DeployOptions& options);
+
 struct RemoveOptions {
   ServerOptions server;
   std::string application;

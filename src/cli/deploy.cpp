@@ -1,0 +1,68 @@
+// `sluice deploy`: a document and the files it names go to a server.
+#include <fmt/format.h>
+
+#include "cli/base64.h"
+#include "cli/deployment_files.h"
+#include "cli/json_fields.h"
+#include "cli/live_commands.h"
+#include "cli/problems.h"
+#include "cli/server.h"
+#include "cli/terminal.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string body_of(const DeploymentFiles& deployment) {
+  std::string out = R"({"main":)";
+  data::append_quoted(out, deployment.main);
+  out += R"(,"files":[)";
+  for (const auto& [path, content] : deployment.files) {
+    out += out.back() == '[' ? R"({"path":)" : R"(,{"path":)";
+    data::append_quoted(out, path);
+    out += R"(,"base64":")" + to_base64(content) + "\"}";
+  }
+  return out + "]}";
+}
+
+int print(const data::Json& answer, bool dry_run) {
+  const std::string name = text_at(answer, "application");
+  const bool fits = flag_at(answer, "fits");
+  if (!dry_run)
+    fmt::print("{} deployed {} version {}\n", green("ok:"), name, whole_at(answer, "version"));
+  else if (fits)
+    fmt::print("{} {} fits; nothing was deployed\n", green("ok:"), name);
+  else
+    fmt::print("{} {} does not fit; nothing was deployed\n", red("error:"), name);
+  for (const data::Json& message : items_at(answer, "messages")) {
+    if (const auto* text = message.as<std::string>()) fmt::print("  {}\n", *text);
+  }
+  return dry_run && !fits ? 1 : 0;
+}
+
+}  // namespace
+
+int deploy_command(const DeployOptions& options) {
+  RecordingReader read;
+  const spec::Loaded loaded = spec::load(options.file, read.reader());
+  if (!loaded.document) {
+    fmt::print("{}", problems(loaded));
+    return 1;
+  }
+  const auto* application = std::get_if<Application>(&*loaded.document);
+  if (application == nullptr) return failed(fmt::format("{} is no application", options.file));
+  const auto deployment = collect(loaded, *application, read);
+  if (!deployment) return failed(deployment.error().message);
+  const auto server = find_server(options.server.server);
+  if (!server) return failed(server.error().message);
+  const auto answer = ask(**server, {.method = "POST",
+                                     .target = options.dry_run ? "/v1/applications?dry_run=true" : "/v1/applications",
+                                     .headers = {{"Content-Type", "application/json"}},
+                                     .body = body_of(*deployment),
+                                     .timeout = Duration::s(600)});
+  if (!answer) return failed(answer.error().message);
+  if (!options.server.json) return print(answer->json, options.dry_run);
+  fmt::print("{}\n", answer->text);
+  return options.dry_run && !flag_at(answer->json, "fits") ? 1 : 0;
+}
+
+}  // namespace sluice::cli
