@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "plan/frontier_planner.h"
 #include "profile/function_profile.h"
+#include "spec/include.h"
 #include "spec/load.h"
 
 namespace sluice::live {
@@ -98,13 +99,14 @@ Status check_fits(const Function& function, const std::vector<NodeGroup>& nodes)
                    " vCPU and ", all.front().slices, " slices. A cluster that has them is given with --cluster FILE")};
 }
 
-// The function's own files and what else decides how long it takes.
-Result<std::uint64_t> place_files(Function& function, const Files& files, const std::string& folder) {
+// The function's own files and what else decides how long it takes. Models are named as seen from the document `main`.
+Result<std::uint64_t> place_files(Function& function, const Files& files, const std::string& main,
+                                  const std::string& folder) {
   Hash key;
   key.add(static_cast<std::uint64_t>(version_of(function)));
   for (std::optional<Body>* body : {&function.cpu, &function.gpu}) {
     if (!*body || (*body)->model.empty()) continue;
-    const auto it = files.find(plain((*body)->model));
+    const auto it = files.find(plain(spec::beside(main, (*body)->model)));
     if (it == files.end()) {
       return Error{ErrorCode::not_found, str("function '", function.name, "': model '", (*body)->model,
                                              "' is not part of the deployment")};
@@ -151,7 +153,7 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
   }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
-    auto key = place_files(function, files, folder);
+    auto key = place_files(function, files, deployment.main, folder);
     if (!key) return key.error();
     if (std::holds_alternative<std::monostate>(function.profile)) {
       if (auto known = find(*key)) {
