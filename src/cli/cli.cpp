@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "cli/commands.h"
 #include "cli/live_arguments.h"
+#include "cli/up.h"
 
 namespace sluice::cli {
 namespace {
@@ -29,6 +30,22 @@ std::string read_duration(const std::string& text, double& ms) {
   if (!duration || *duration < Duration{}) return "'" + text + "' is not a duration; write 420ms or 1.5s";
   ms = duration->to_ms();
   return "";
+}
+
+void add_up(CLI::App& app, int& status) {
+  auto options = std::make_shared<UpOptions>();
+  CLI::App* command = app.add_subcommand("up", "Serve: gateway, scheduler and workers on this machine");
+  command->add_option("--listen", options->listen, "HOST:PORT, port 0: any (default 127.0.0.1:8000)");
+  command->add_option("--data", options->data, "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
+  command->add_option("--cluster", options->cluster, "A document with machines to emulate (default: this machine)");
+  command->add_option("--scheduler", options->scheduler, "Its name (default sluice)");
+  command->add_option("--objects", options->objects, "Shared memory for tensors (default 2GB)");
+  command->add_option("--threads", options->threads, "Of the gateway (default 1)")->check(CLI::Range(1, 64));
+  command->add_flag("--demo", options->demo, "Deploy the vision example and show a call");
+  command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");
+  command->add_flag("--triton-errors", options->triton_errors, "503 and Triton's texts instead of 429 and 504");
+  command->add_flag("--json", options->json, "Print one line of JSON when ready");
+  command->callback([options, &status] { status = up_command(*options); });
 }
 
 void add_plan(CLI::App& app, int& status) {
@@ -160,6 +177,7 @@ int run(int argc, char** argv) {
   add_soak(app, status);
   add_replay(app, status);
   add_reproduce(app, status);
+  add_up(app, status);
   add_live_commands(app, status);
   add_completion(app, status);
   try {

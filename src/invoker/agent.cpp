@@ -202,6 +202,7 @@ void Agent::on_loaded(Worker& worker, const wire::Loaded& loaded) {
   worker.loaded = true;
   worker.load_took = data::now() - worker.since;
   if (!worker.ready_at) worker.ready_at = worker.since;
+  publish();
 }
 
 // Loads whose time has come, and what hangs.

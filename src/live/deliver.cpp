@@ -70,7 +70,7 @@ void Runner::deliver(Commands& commands) {
     if (auto* start = std::get_if<StartBatch>(&command.action)) {
       history_.started(*start, now_);
       Batch& batch = batches_[start->id];
-      batch = {start->application, static_cast<std::uint32_t>(start->members.size()), {}};
+      batch = {start->application, start->members.front().stage, static_cast<std::uint32_t>(start->members.size()), {}};
       for (const BatchMember& member : start->members) {
         batch.waited += now_ - member.ready;
         const auto it = pending_.find(member.request);
@@ -195,6 +195,7 @@ void Runner::publish() {
   next->mailbox_max = mailbox_.max();
   next->objects_used = Bytes(static_cast<std::int64_t>(arena_->used()));
   next->objects_max = Bytes(static_cast<std::int64_t>(arena_->capacity()));
+  next->bytes_in = bytes_in_;
   next->retries = scheduler_->counters().retries;
   outside_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));

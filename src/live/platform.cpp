@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "base/text.h"
@@ -348,6 +349,18 @@ bool Platform::drain(Duration most) {
   return false;
 }
 
+void Platform::listening(std::string address) {
+  const std::lock_guard lock(profiles_mutex_);
+  listening_.push_back(std::move(address));
+}
+
+std::shared_ptr<const Snapshot> Platform::settled_snapshot() {
+  std::promise<void> settled;
+  runner_->mailbox().post(Removing{"", [&](bool) { settled.set_value(); }});
+  settled.get_future().wait();
+  return snapshot();
+}
+
 std::vector<RequestRecord> Platform::requests(const RequestQuery& query) const {
   std::vector<RequestRecord> out = runner_->history().list(query);
   store::RequestQuery kept{.application = query.application, .limit = query.limit};
@@ -384,6 +397,10 @@ std::shared_ptr<const data::Tensors> Platform::outputs_of(RequestId request) con
 void Platform::describe(Snapshot& snapshot) const {
   snapshot.scheduler = options_.scheduler;
   snapshot.data_directory = options_.directory;
+  {
+    const std::lock_guard lock(profiles_mutex_);
+    snapshot.listening = listening_;
+  }
   const invoker::AgentCounters& counters = agent_->counters();
   snapshot.bytes_out = counters.bytes_out;
   snapshot.bytes_gathered = counters.bytes_gathered;

@@ -43,6 +43,11 @@ class Platform final : public Service {
   // Nothing new is let in; true once everything is answered, false if that takes longer.
   bool drain(Duration most);
 
+  // Where it can be reached, for readers.
+  void listening(std::string address);
+  // After everything that was posted before.
+  [[nodiscard]] std::shared_ptr<const Snapshot> settled_snapshot();
+
   [[nodiscard]] std::shared_ptr<data::Arena> arena() override { return arena_; }
   RequestId call(Call call, OnAnswer answer) override;
   void call_later(Call call, std::function<void(Result<RequestId>)> accepted) override;
@@ -79,6 +84,7 @@ class Platform final : public Service {
   std::atomic<std::uint64_t> next_id_ = 1;
   std::atomic<bool> draining_ = false, stopping_ = false;
   mutable std::mutex profiles_mutex_;
+  std::vector<std::string> listening_;         // guarded by profiles_mutex_
   std::map<std::uint64_t, Profile> profiles_;  // by key; guarded by profiles_mutex_
   std::mutex unwritten_mutex_;
   std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue; guarded

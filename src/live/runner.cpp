@@ -20,6 +20,17 @@ Bytes bytes_of(const data::Tensors& tensors) {
   return Bytes(static_cast<std::int64_t>(total));
 }
 
+void add(Counted& counted, std::uint64_t count, Duration time) {
+  counted.count += count;
+  counted.ns += static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count_ns()));
+}
+
+ModelStats::OfBatch& of_size(std::vector<ModelStats::OfBatch>& batches, std::uint32_t size) {
+  auto at = std::find_if(batches.begin(), batches.end(), [&](const auto& b) { return b.size >= size; });
+  if (at == batches.end() || at->size != size) at = batches.insert(at, {size, {}});
+  return *at;
+}
+
 }  // namespace
 
 Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
@@ -116,6 +127,7 @@ void Runner::read(Arriving& arriving) {
                        .bytes = bytes_of(*arriving.call.inputs),
                        .priority = arriving.call.priority};
   if (deployed.application->objective.cost) event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
+  bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
   objects_.open(arriving.id, arriving.call.inputs);
   const data::Values values(objects_, *deployed.application, arriving.id, data::kRequestInputs, *arena_);
   event.verdicts = values.verdicts(StageId::none());
@@ -147,6 +159,7 @@ void Runner::read(Deploying& deploying) {
   if (deploying.done) deploying.done(id);
 }
 
+// Also how others wait until all letters before theirs are read.
 void Runner::read(Removing& removing) {
   const auto it = names_.find(removing.application);
   const bool there = it != names_.end();
@@ -154,8 +167,8 @@ void Runner::read(Removing& removing) {
     deployed_[it->second.index()].removed = true;
     observe(ApplicationRemoved{it->second});
     names_.erase(it);
-    publish();
   }
+  publish();
   removing.done(there);
 }
 
@@ -179,10 +192,6 @@ void Runner::note(const BatchFinished& event) {
   if (it == batches_.end()) return;
   const Batch& batch = it->second;
   ModelStats& stats = deployed_[batch.application.index()].stats;
-  const auto add = [](Counted& counted, std::uint64_t count, Duration time) {
-    counted.count += count;
-    counted.ns += static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count_ns()));
-  };
   add(stats.queue, batch.members, batch.waited);
   add(stats.compute_infer, 1, event.measured);
   add(stats.compute_input, 1, event.held - event.measured);
@@ -190,10 +199,21 @@ void Runner::note(const BatchFinished& event) {
   stats.inferences += batch.members;
   ++stats.executions;
   stats.last_inference_ms = now_.count_ns() / 1'000'000;
-  auto size = std::find_if(stats.batches.begin(), stats.batches.end(), [&](const auto& b) { return b.size >= batch.members; });
-  if (size == stats.batches.end() || size->size != batch.members) size = stats.batches.insert(size, {batch.members, {}});
-  add(size->infer, 1, event.measured);
+  add(of_size(stats.batches, batch.members).infer, 1, event.measured);
+  note_stage(stats, batch, event.measured);
   batches_.erase(it);
+}
+
+void Runner::note_stage(ModelStats& stats, const Batch& batch, Duration measured) const {
+  const Workflow& workflow = deployed_[batch.application.index()].application->workflow;
+  if (stats.stages.size() != workflow.size()) {
+    stats.stages.clear();
+    for (const Stage& stage : workflow.stages) stats.stages.push_back({.name = stage.name});
+  }
+  ModelStats::OfStage& stage = stats.stages[batch.stage.index()];
+  add(stage.queue, batch.members, batch.waited);
+  add(stage.infer, 1, measured);
+  add(of_size(stage.batches, batch.members).infer, 1, measured);
 }
 
 // Given up by its caller, whatever its objective.

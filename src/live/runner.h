@@ -85,6 +85,13 @@ class Runner {
     ModelStats stats;
   };
 
+  struct Batch {
+    ApplicationId application;
+    StageId stage;
+    std::uint32_t members = 0;
+    Duration waited;  // all of them together
+  };
+
   void loop();
   void read(Letter& letter);
   void read(Event& event);
@@ -95,6 +102,7 @@ class Runner {
   void read(Stopping&) { running_ = false; }
   void observe(const Event& event);
   void note(const BatchFinished& event);
+  void note_stage(ModelStats& stats, const Batch& batch, Duration measured) const;
 
   void deliver(Commands& commands);
   void reject(const Reject& reject);
@@ -123,13 +131,9 @@ class Runner {
   std::unordered_map<std::string, ApplicationId> names_;
   std::unordered_map<RequestId, Pending> pending_;
   std::multimap<Time, RequestId> timeouts_;
-  struct Batch {
-    ApplicationId application;
-    std::uint32_t members = 0;
-    Duration waited;  // all of them together
-  };
   std::unordered_map<BatchId, Batch> batches_;
   std::vector<Event> happened_;
+  std::uint64_t bytes_in_ = 0;
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
   std::atomic<std::uint64_t> in_system_ = 0;

@@ -1,0 +1,184 @@
+#include "cli/up.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/demo.h"
+#include "cli/terminal.h"
+#include "cli/worker_path.h"
+#include "gateway/http_server.h"
+#include "gateway/router.h"
+#include "live/platform.h"
+#include "spec/load.h"
+#include "store/key.h"
+#include "store/store.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr Duration kDrain = Duration::s(30);
+
+// Lines of several threads, one at a time.
+void say(const std::string& line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+int fail(const std::string& message) {
+  fmt::print(stderr, "error: {}\n", message);
+  return 1;
+}
+
+NodeGroup this_machine() {
+  constexpr double kForWorkers = 0.8;
+  struct sysinfo info {};
+  ::sysinfo(&info);
+  const double memory = static_cast<double>(info.totalram) * static_cast<double>(info.mem_unit) * kForWorkers;
+  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()), .memory = Bytes(static_cast<std::int64_t>(memory))};
+}
+
+Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
+  if (options.cluster.empty()) return std::vector{this_machine()};
+  const spec::Loaded loaded = spec::load(options.cluster);
+  std::string errors;
+  for (const auto& diagnostic : loaded.diagnostics.sorted()) errors += str(errors.empty() ? "" : "\n", to_string(diagnostic));
+  if (!loaded.document) return Error{ErrorCode::invalid, errors};
+  if (const auto* cluster = std::get_if<Cluster>(&*loaded.document)) return cluster->nodes;
+  return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
+}
+
+std::string data_directory(const UpOptions& options) {
+  if (!options.data.empty()) return options.data;
+  const char* configured = std::getenv("SLUICE_DATA");
+  return configured != nullptr && *configured != '\0' ? configured : "sluice-data";
+}
+
+Result<live::PlatformOptions> platform_options(const UpOptions& options) {
+  live::PlatformOptions out{.directory = data_directory(options), .scheduler = options.scheduler, .say = say};
+  auto nodes = nodes_of(options);
+  if (!nodes) return nodes.error();
+  out.nodes = std::move(*nodes);
+  const auto objects = parse_bytes(options.objects);
+  if (!objects || objects->count() <= 0) {
+    return Error{ErrorCode::invalid, str("--objects '", options.objects, "' is not a size; write 2GB or 512MiB")};
+  }
+  out.objects = *objects;
+  if (options.durable) out.store.durability = store::Durability::power;
+  auto spawner = spawner_options(out.directory);
+  if (!spawner) return spawner.error();
+  out.agent.spawner = std::move(*spawner);
+  return out;
+}
+
+std::string state_of(const live::Model& model) {
+  const char* state = model.state == live::ModelState::ready ? "READY" : model.state == live::ModelState::loading ? "LOADING" : "UNAVAILABLE";
+  return model.reason.empty() ? state : str(state, ": ", model.reason);
+}
+
+void print_tables(const live::Snapshot& snapshot, const std::string& address) {
+  std::size_t width = std::string_view("Application").size();
+  for (const live::Model& model : snapshot.models) width = std::max(width, model.name.size());
+  fmt::print("\n{:<{}}  {:<8} {:<8} {}\n", "Application", width, "Version", "SLO", "Status");
+  for (const live::Model& model : snapshot.models) {
+    if (model.is_function) continue;
+    fmt::print("{:<{}}  {:<8} {:<8} {}\n", model.name, width, model.version,
+               to_string(model.application->objective.latency), state_of(model));
+    for (const Function& function : model.application->functions) {
+      const Body& body = function.cpu ? *function.cpu : *function.gpu;
+      fmt::print("  {:<{}} {}\n", function.name, width, name_of(body.runtime));
+    }
+  }
+  if (snapshot.models.empty()) fmt::print("(none yet: sluice deploy FILE)\n");
+  if (!snapshot.nodes.empty()) {
+    const live::NodeInfo& node = snapshot.nodes.front();
+    fmt::print("\nvCPUs     {} on {} machine{}, enforced by {}\nmemory    {}\nGPU       {}\n", node.vcpu,
+               snapshot.nodes.size(), snapshot.nodes.size() == 1 ? "" : "s", node.vcpu_enforced, node.memory_enforced,
+               node.gpu_enforced);
+  }
+  fmt::print("data      {}\nlistening http://{}\n", snapshot.data_directory, address);
+  std::fflush(stdout);
+}
+
+// Signals are taken by the main thread alone, with sigwait: nothing has to be async-signal-safe.
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+void serve_until_told(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals) {
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
+  // A second signal ends the process whatever it is doing: everything that must last is on disk.
+  std::thread impatient([signals] {
+    int again = 0;
+    ::sigwait(&signals, &again);
+    ::_exit(128 + again);
+  });
+  impatient.detach();
+  const bool drained = platform.drain(kDrain);
+  server.stop(Duration::s(5));
+  say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
+}
+
+// A key of its own for addresses that others can reach, made once.
+Result<std::string> key_of(const std::string& directory) {
+  const std::string path = directory + "/key";
+  std::ifstream in(path);
+  std::string key;
+  if (in >> key) return key;
+  const auto made = store::make_key("local");
+  if (!made) return made.error();
+  std::ofstream out(path);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  if (!(out << made->text << '\n')) return Error{ErrorCode::io, str("'", path, "' cannot be written")};
+  return made->text;
+}
+
+}  // namespace
+
+int up_command(const UpOptions& options) {
+  const sigset_t signals = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  auto configured = platform_options(options);
+  if (!configured) return fail(configured.error().message);
+  const std::string directory = configured->directory;
+  auto platform = live::Platform::start(std::move(*configured));
+  if (!platform) return fail(platform.error().message);
+  const auto key = key_of(directory);
+  if (!key) return fail(key.error().message);
+  const auto router = gateway::make_router(**platform, {.version = SLUICE_VERSION, .triton_errors = options.triton_errors});
+  auto server = gateway::HttpServer::start({.listen = options.listen, .key = *key, .threads = options.threads}, *router);
+  if (!server) return fail(server.error().message);
+  (*platform)->listening((*server)->address());
+  if (options.demo) {
+    if (const Status shown = show_demo(**platform, (*server)->address(), directory, say); !shown) return fail(shown.error().message);
+  }
+  if (options.json) {
+    say(str("{\"listening\":\"", (*server)->address(), "\",\"pid\":", ::getpid(), "}"));
+  } else {
+    print_tables(*(*platform)->settled_snapshot(), (*server)->address());
+  }
+  serve_until_told(**platform, **server, signals);
+  (*server).reset();
+  return 0;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,22 @@
+// `sluice up`: gateway, scheduler and local invoker in one process.
+#pragma once
+#include <string>
+
+namespace sluice::cli {
+
+struct UpOptions {
+  std::string listen = "127.0.0.1:8000";
+  std::string data;     // empty: $SLUICE_DATA, else sluice-data below the working directory
+  std::string cluster;  // a document with machines to emulate; empty: this one
+  std::string scheduler = "sluice";
+  std::string objects = "2GB";  // of shared memory for tensors
+  unsigned threads = 1;         // of the gateway
+  bool demo = false;
+  bool durable = false;        // survive power loss, not only crashes
+  bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504
+  bool json = false;           // one line of JSON when it is ready, instead of tables
+};
+// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. 0 if it ran, 1 if it could not.
+int up_command(const UpOptions& options);
+
+}  // namespace sluice::cli

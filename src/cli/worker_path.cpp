@@ -1,0 +1,53 @@
+#include "cli/worker_path.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "engine/python_worker.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path own_folder() {
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::path(".") : self.parent_path();
+}
+
+}  // namespace
+
+Result<invoker::Spawner::Options> spawner_options(const std::string& directory) {
+  invoker::Spawner::Options out;
+  const char* configured = std::getenv("SLUICE_WORKER");
+  out.worker = configured != nullptr && *configured != '\0' ? configured : (own_folder() / "sluice-worker").string();
+  if (::access(out.worker.c_str(), X_OK) != 0) {
+    return Error{ErrorCode::not_found, str("the program that runs functions is not at '", out.worker,
+                                           "': build it with `make build`, or say where it is with SLUICE_WORKER")};
+  }
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  out.python_worker = str(directory, "/sluice_worker.py");
+  std::ofstream file(out.python_worker, std::ios::binary | std::ios::trunc);
+  file << engine::python_worker_source();
+  if (!file.flush()) {
+    return Error{ErrorCode::io, str("'", out.python_worker, "' cannot be written: is the data directory writable, the disk full?")};
+  }
+  return out;
+}
+
+std::string example_folder(const std::string& name) {
+  std::error_code failed;
+  for (fs::path above = own_folder();; above = above.parent_path()) {
+    const fs::path folder = above / "examples" / name;
+    if (fs::is_directory(folder, failed)) return folder.string();
+    if (above == above.parent_path()) return {};
+  }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,17 @@
+// Where the programs are that run functions: sluice-worker beside sluice itself (or $SLUICE_WORKER), and the Python worker, which
+// is written out from this program.
+#pragma once
+#include <string>
+
+#include "base/result.h"
+#include "invoker/spawner.h"
+
+namespace sluice::cli {
+
+// `directory`: where the Python worker may be written. An error says where sluice-worker was looked for.
+[[nodiscard]] Result<invoker::Spawner::Options> spawner_options(const std::string& directory);
+
+// A folder of examples beside the program or above it ("vision"); empty: there is none.
+[[nodiscard]] std::string example_folder(const std::string& name);
+
+}  // namespace sluice::cli
