@@ -80,7 +80,8 @@ void Agent::poll(std::optional<Time> until, const std::function<bool()>& look) {
   std::array<epoll_event, kEvents> events{};
   doorbell_.will_sleep();
   const Time next = std::min(until.value_or(Time::max()), due());
-  const std::int64_t ns = look() ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
+  const bool work = look() || some_spawned();  // what came before will_sleep() did not ring
+  const std::int64_t ns = work ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
   const timespec timeout{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
   const int count = ::epoll_pwait2(epoll_.get(), events.data(), kEvents, &timeout, nullptr);
   doorbell_.woke();
@@ -140,6 +141,11 @@ void Agent::load(const LoadInstance& command) {
     }
     doorbell_.ring();
   });
+}
+
+bool Agent::some_spawned() {
+  const std::lock_guard lock(spawned_mutex_);
+  return !spawned_.empty();
 }
 
 void Agent::take_spawned() {

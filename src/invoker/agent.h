@@ -80,6 +80,7 @@ class Agent {
     Result<WorkerProcess> process;
   };
 
+  [[nodiscard]] bool some_spawned();
   void take_spawned();
   void spawned(Worker& worker, WorkerProcess process);
   void load(const LoadInstance& command);
