@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <istream>
 #include <sstream>
 #include <utility>
 
@@ -41,6 +43,18 @@ torch::jit::Module optimised(torch::jit::Module module) {
   }
 }
 
+// The executor that watches the first calls makes them 2 to 100 times as slow, and nothing faster afterwards, so that
+// it is off when models run. It has to be on while one is optimised: without it calls are not inlined, and freezing
+// drops methods that are still called.
+torch::jit::Module read_model(std::istream& file) {
+  torch::jit::setGraphExecutorOptimize(true);
+  torch::jit::Module module = torch::jit::load(file, at::kCPU);
+  module.eval();
+  module = optimised(std::move(module));
+  torch::jit::setGraphExecutorOptimize(false);
+  return module;
+}
+
 struct TorchOutput {
   std::string name;
   std::int32_t row = kAllRows;
@@ -54,12 +68,10 @@ class TorchEngine : public Engine {
     inputs_ = function.inputs;
     outputs_ = function.outputs;
     try {
-      // The executor that watches the first calls makes them 2 to 100 times as slow, and nothing faster afterwards.
-      torch::jit::setGraphExecutorOptimize(false);
       at::set_num_threads(static_cast<int>(threads));
-      torch::jit::Module module = torch::jit::load(body.model, at::kCPU);
-      module.eval();
-      module_ = optimised(std::move(module));
+      std::ifstream file(body.model, std::ios::binary);
+      if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
+      module_ = read_model(file);
       return Done{};
     } catch (const std::exception& exception) {
       return Error{ErrorCode::invalid, str("model `", body.model, "` cannot be loaded: ", failed(exception).message)};
@@ -208,8 +220,6 @@ sluice::engine::Engine* sluice_make_torch_engine() {
 void sluice_warm_torch() {
   try {
     at::set_num_threads(1);
-    torch::jit::setGraphExecutorOptimize(false);
-    const c10::InferenceMode inference;
     torch::jit::Module module("Warm");
     module.register_attribute("training", c10::BoolType::get(), false);
     module.register_parameter("filter", at::ones({4, 3, 3, 3}), false);
@@ -219,8 +229,9 @@ void sluice_warm_torch() {
         "  return torch.matmul(torch.mean(torch.relu(torch.conv2d(x, self.filter)), [2, 3]), self.weight.t())\n");
     std::stringstream file;
     module.save(file);
-    torch::jit::Module loaded = torch::jit::load(file, at::kCPU);
-    (void)torch::jit::optimize_for_inference(loaded).forward({at::ones({1, 3, 8, 8})});
+    torch::jit::Module loaded = sluice::engine::read_model(file);
+    const c10::InferenceMode inference;
+    (void)loaded.forward({at::ones({1, 3, 8, 8})});
   } catch (const std::exception& exception) {
     (void)sluice::engine::failed(exception);  // then children warm up by themselves
   }

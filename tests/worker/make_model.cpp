@@ -1,6 +1,7 @@
-// Writes TorchScript models: make_model SOCKET, where every message is `FILE\nSCRIPT` and is answered once the file is there.
-// SCRIPT defines forward. A model has what a small network needs: `filter` of ones, 4×3×3×3, and `mean` 7, `variance` 4,
-// `scale` 1 and `shift` 0 of 4 channels. Tests have no Python with torch, and libtorch takes long to load.
+// Writes TorchScript models: make_model SOCKET, where every message is `FILE\nSCRIPT` and is answered once the file is
+// there. SCRIPT defines forward. A model has what a small network needs: `filter` of ones, 4×3×3×3, and `mean` 7,
+// `variance` 4, `scale` 1 and `shift` 0 of 4 channels, and a module `inner` that gives twice its input. Tests have no
+// Python with torch, and libtorch takes long to load.
 #include <sys/socket.h>
 #include <torch/script.h>
 
@@ -17,6 +18,10 @@ void write_model(const std::string& path, const std::string& script) {
   module.register_parameter("shift", at::zeros({4}), false);
   module.register_buffer("mean", at::full({4}, 7.0));
   module.register_buffer("variance", at::full({4}, 4.0));
+  torch::jit::Module inner("Inner");
+  inner.register_attribute("training", c10::BoolType::get(), true);
+  inner.define("def forward(self, x):\n  return self.twice(x)\ndef twice(self, x):\n  return x * 2\n");
+  module.register_module("inner", inner);
   module.define(script);
   module.save(path);
 }

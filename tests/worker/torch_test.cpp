@@ -97,6 +97,13 @@ TEST(TorchWorker, RunsAnOptimisedNetworkOnAnyBatchAndNumberOfThreads) {
   }
 }
 
+TEST(TorchWorker, RunsMethodsOfModulesInside) {
+  Torch torch("def forward(self, x):\n  return self.inner.forward(x)\n");
+  const auto ran = torch.server.run({.inputs = {torch.floats("x", {1}, {5})}});
+  ASSERT_EQ(ran.outputs.size(), 1u) << ran.error;
+  EXPECT_EQ(torch.floats(ran.outputs[0]), (std::vector<float>{10}));
+}
+
 TEST(TorchWorker, HandsEveryTypeOnAsItIs) {
   const std::vector<std::pair<DataType, std::string>> values{
       {DataType::boolean, std::string("\0\1", 2)},       {DataType::uint8, raw<std::uint8_t>({1, 255})},
@@ -182,8 +189,11 @@ TEST(TorchWorker, SaysWhichInputIsMissing) {
 TEST(TorchWorker, SaysWhatCannotBeLoaded) {
   Process process;  // by itself, not forked
   Server server(process.channel());
-  const std::string error = server.load({.runtime = Runtime::torch, .model = "no/such.pt"}).error;
-  EXPECT_TRUE(error.starts_with("model `no/such.pt` cannot be loaded: ")) << error;
+  EXPECT_EQ(server.load({.runtime = Runtime::torch, .model = "no/such.pt"}).error, "model `no/such.pt` cannot be read");
+  auto worker = parked().fork();
+  const std::string error =
+      Server(worker.channel).load({.runtime = Runtime::torch, .model = SLUICE_SOURCE_DIR "/README.md"}).error;
+  EXPECT_TRUE(error.starts_with("model `" SLUICE_SOURCE_DIR "/README.md` cannot be loaded: ")) << error;
 }
 
 }  // namespace
