@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build setup bench bench-plan bench-sim soak determinism fuzz lint format clean
+.PHONY: help run test build bundle setup bench bench-plan bench-sim soak determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -11,6 +11,7 @@ help:
 	@echo "make run          install what is missing, build, and show what Sluice does"
 	@echo "make test         install what is missing, build, and run the whole test suite"
 	@echo "make build        build into build/release (sluice)"
+	@echo "make bundle       sluice with its libraries in build/bundle, to run on another Linux without installing anything"
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
@@ -31,6 +32,9 @@ test: build
 
 run: build
 	@tools/welcome.sh
+
+bundle: build
+	@tools/bundle.sh $(RELEASE) build/bundle
 
 bench: build
 	@$(RELEASE)/bench/bench_domain
