@@ -35,6 +35,7 @@ void IoThread::run() {
 void IoThread::tick() {
   now_ = Clock::now();
   for (const auto& connection : all()) connection->check_timeout();
+  if (stopping_ && connections_.empty()) return;  // a cancelled timer may still have one turn
   timer_.expires_after(period_);
   timer_.async_wait([this](boost::system::error_code error) {
     if (!error) tick();

@@ -3,86 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "gateway/client.h"
 #include "gateway/compression.h"
+#include "gateway/handlers.h"
 
 namespace sluice::gateway {
 namespace {
-
-class Calls final : public Handler {
- public:
-  using Function = std::function<void(const Request&, const Respond&)>;
-  explicit Calls(Function function) : function_(std::move(function)) {}
-  void handle(const Request& request, Respond respond) override { function_(request, respond); }
-
- private:
-  Function function_;
-};
-
-void reply(const Respond& respond, std::string body) {
-  respond->respond([body = std::move(body)] { return Reply{.body = body}; });
-}
-
-// Says what it was asked.
-void describe(const Request& request, const Respond& respond) {
-  reply(respond, std::string(request.path) + "?" + std::string(request.query) + " " + std::string(request.body));
-}
-
-// Exchanges that a test answers later.
-class Desk {
- public:
-  void put(const Respond& respond) {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(respond);
-    changed_.notify_all();
-  }
-  Respond take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !waiting_.empty(); });
-    const Respond first = waiting_.front();
-    waiting_.erase(waiting_.begin());
-    return first;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Respond> waiting_;
-};
-
-class Flag {
- public:
-  void raise() {
-    const std::lock_guard lock(mutex_);
-    raised_ = true;
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return raised_; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool raised_ = false;
-};
-
-std::unique_ptr<HttpServer> serve(Handler& handler, ServerOptions options = {}) {
-  if (options.listen == ServerOptions().listen) options.listen = "127.0.0.1:0";
-  return HttpServer::start(std::move(options), handler).value();
-}
-
-void wait_until(const std::function<bool()>& holds) {
-  while (!holds()) std::this_thread::yield();
-}
 
 TEST(HttpServer, KeepsAConnectionForManyRequests) {
   Calls handler(describe);
@@ -156,14 +86,6 @@ TEST(HttpServer, TakesChunkedBodies) {
   EXPECT_EQ(server->body_bytes(), 0u);
 }
 
-TEST(HttpServer, RefusesAChunkExtensionWithoutEnd) {
-  Calls handler(describe);
-  const auto server = serve(handler);
-  Client client(server->port());
-  const std::string head = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;";
-  EXPECT_EQ(client.ask(head + std::string(40000, 'x')).status, 400);
-}
-
 TEST(HttpServer, UnpacksAndPacks) {
   Calls handler([](const Request& request, const Respond& respond) { reply(respond, std::string(request.body)); });
   const auto server = serve(handler);
@@ -184,130 +106,6 @@ TEST(HttpServer, UnpacksAndPacks) {
   const Answered broken = client.post("/", "not gzip", "Content-Encoding: gzip\r\n");
   EXPECT_EQ(broken.status, 400);
   EXPECT_EQ(broken.body, R"({"error":"body is no gzip data"})");
-}
-
-TEST(HttpServer, RefusesOtherEncodings) {
-  Calls handler(describe);
-  const auto server = serve(handler);
-  const Answered answer = Client(server->port()).post("/", "x", "Content-Encoding: br\r\n");
-  EXPECT_EQ(answer.status, 501);
-  EXPECT_EQ(answer.body, R"({"error":"Unsupported compression type"})");
-  EXPECT_TRUE(answer.has("Accept-Encoding: gzip, deflate\r\n"));
-}
-
-TEST(HttpServer, DoesNotUnpackMoreThanABodyMayHave) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.body_bytes_max = 1 << 20});
-  const std::string bomb = pack(Encoding::gzip, std::string(50'000'000, '\0'));
-  const Answered answer = Client(server->port()).post("/", bomb, "Content-Encoding: gzip\r\n");
-  EXPECT_EQ(answer.status, 413);
-  EXPECT_EQ(answer.body, R"({"error":"unpacked body is longer than 1048576 bytes"})");
-  wait_until([&] { return server->body_bytes() == 0; });
-}
-
-TEST(HttpServer, LimitsTheHead) {
-  Calls handler(describe);
-  const auto server = serve(handler);
-  const Answered answer = Client(server->port()).ask("GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n");
-  EXPECT_EQ(answer.status, 431);
-  EXPECT_EQ(answer.body, R"({"error":"the head of the request is longer than 16384 bytes"})");
-  std::string flood = "GET / HTTP/1.1\r\n";
-  for (int i = 0; i < 5000; ++i) flood += "H" + std::to_string(i) + ": x\r\n";
-  EXPECT_EQ(Client(server->port()).ask(flood).status, 431);
-  EXPECT_EQ(Client(server->port()).ask("GET /" + std::string(100'000, 'x')).status, 431);
-}
-
-TEST(HttpServer, LimitsTheBodyBeforeReadingIt) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.body_bytes_max = 1000});
-  const Answered answer = Client(server->port()).ask("POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n");
-  EXPECT_EQ(answer.status, 413);
-  EXPECT_EQ(answer.body, R"({"error":"the body of the request is longer than 1000 bytes"})");
-  EXPECT_TRUE(answer.has("Connection: close"));
-  const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, 'x');
-  EXPECT_EQ(Client(server->port()).ask(chunked + "\r\n0\r\n\r\n").status, 413);
-}
-
-TEST(HttpServer, LimitsTheBytesOfAllBodies) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.bodies_bytes_max = 300'000});
-  Client first(server->port()), second(server->port());
-  first.send("POST /first HTTP/1.1\r\nContent-Length: 250000\r\n\r\n" + std::string(249'999, 'x'));
-  wait_until([&] { return server->body_bytes() >= 240'000; });
-  const Answered refused = second.ask("POST / HTTP/1.1\r\nContent-Length: 250000\r\n\r\n" + std::string(100'000, 'x'));
-  EXPECT_EQ(refused.status, 503);
-  EXPECT_EQ(refused.body, R"({"error":"too many bytes of request bodies in flight"})");
-  EXPECT_TRUE(refused.has("Retry-After: 1"));
-  EXPECT_EQ(first.ask("x").status, 200);
-  wait_until([&] { return server->body_bytes() == 0; });
-}
-
-TEST(HttpServer, RefusesWhatIsNoHttp) {
-  Calls handler(describe);
-  const auto server = serve(handler);
-  EXPECT_EQ(Client(server->port()).ask("hello\r\n\r\n").status, 400);
-  EXPECT_EQ(Client(server->port()).ask("GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n").status, 400);
-  EXPECT_EQ(Client(server->port()).ask("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n").status, 501);
-  EXPECT_EQ(Client(server->port())
-                .ask("POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
-                .status,
-            400);
-}
-
-TEST(HttpServer, GivesUpOnAHeadThatTrickles) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.head_timeout = Duration::ms(40)});
-  Client client(server->port());
-  client.send("GET / HTTP/1.1\r\n");
-  const Answered answer = client.receive();
-  EXPECT_EQ(answer.status, 408);
-  EXPECT_EQ(answer.body, R"({"error":"the head of the request took too long"})");
-}
-
-TEST(HttpServer, GivesUpOnABodyThatStandsStill) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.body_timeout = Duration::ms(40)});
-  for (const std::string_view length : {"100", "100000"}) {
-    Client client(server->port());
-    client.send("POST / HTTP/1.1\r\nContent-Length: " + std::string(length) + "\r\n\r\nabc");
-    EXPECT_EQ(client.receive().status, 408);
-  }
-}
-
-TEST(HttpServer, ClosesIdleConnections) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.idle_timeout = Duration::ms(150)});
-  Client client(server->port());
-  EXPECT_EQ(client.get("/").status, 200);
-  EXPECT_TRUE(client.is_closed());
-}
-
-TEST(HttpServer, GivesUpOnAClientThatDoesNotRead) {
-  Flag asked;
-  Calls handler([&](const Request&, const Respond& respond) {
-    reply(respond, std::string(64u << 20, 'x'));
-    asked.raise();
-  });
-  const auto server = serve(handler, {.body_timeout = Duration::ms(60)});
-  Client client(server->port(), 4096);
-  client.send("GET / HTTP/1.1\r\n\r\n");
-  asked.wait();
-  wait_until([&] { return server->connections() == 0; });
-}
-
-TEST(HttpServer, WaitsForAnswersWithoutTimeout) {
-  Desk desk;
-  Calls handler([&](const Request&, const Respond& respond) { desk.put(respond); });
-  const ServerOptions options{
-      .head_timeout = Duration::ms(150), .body_timeout = Duration::ms(150), .idle_timeout = Duration::ms(150)};
-  const auto server = serve(handler, options);
-  Client waiting(server->port());
-  waiting.send("GET / HTTP/1.1\r\n\r\n");
-  const Respond respond = desk.take();
-  Client idle(server->port());
-  EXPECT_TRUE(idle.is_closed());  // so long the other has waited as well
-  reply(respond, "at last");
-  EXPECT_EQ(waiting.receive().body, "at last");
 }
 
 TEST(HttpServer, TellsWhenTheClientHangsUp) {
@@ -379,24 +177,6 @@ TEST(HttpServer, ClosesWhenTheClientWants) {
   EXPECT_EQ(kept.get("/").status, 200);
   head.send("HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(head.receive().body, "");
-}
-
-TEST(HttpServer, RefusesConnectionsOverTheLimit) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.connections_max = 2});
-  Client first(server->port()), second(server->port());
-  EXPECT_EQ(first.get("/").status, 200);
-  EXPECT_EQ(second.get("/").status, 200);
-  {
-    Client third(server->port());
-    const Answered refused = third.get("/");
-    EXPECT_EQ(refused.status, 503);
-    EXPECT_EQ(refused.body, R"({"error":"too many connections: at most 2 may be open"})");
-    EXPECT_TRUE(third.is_closed());
-  }
-  first.close();
-  wait_until([&] { return server->connections() < 2; });
-  EXPECT_EQ(Client(server->port()).get("/").status, 200);
 }
 
 TEST(HttpServer, ServesAThousandConnections) {
@@ -479,37 +259,6 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   EXPECT_EQ(message("0.0.0.0:0"),
             "listening on 0.0.0.0:0 needs a key, since other machines can reach it: give one, or listen on a loopback "
             "address such as 127.0.0.1");
-}
-
-TEST(HttpServer, WantsItsKeyWhenOthersCanReachIt) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.listen = "0.0.0.0:0", .key = "secret"});
-  Client client(server->port());
-  const Answered refused = client.get("/");
-  EXPECT_EQ(refused.status, 401);
-  EXPECT_EQ(refused.body,
-            R"({"error":"this server needs a key: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"})");
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nX-API-Key: secre\r\n\r\n").status, 401);
-  EXPECT_EQ(
-      client.ask("GET / HTTP/1.1\r\nAuthorization: Bearer wrong\r\n\r\n").body,
-      R"({"error":"this is not the key of this server: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"})");
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nAuthorization: bearer secret\r\n\r\n").status, 200);
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nX-API-Key: secret\r\nHost: my.host\r\n\r\n").status, 200);
-}
-
-TEST(HttpServer, IsClosedToWebPagesOnLoopback) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.key = "not asked for"});
-  Client client(server->port());
-  const auto status = [&](const std::string& headers) {
-    return client.ask("GET / HTTP/1.1\r\n" + headers + "\r\n").status;
-  };
-  EXPECT_EQ(status("Host: 127.0.0.1:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: http://localhost:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: [::1]:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: evil.example:8000\r\n"), 403);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: http://evil.example\r\n"), 403);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: null\r\n"), 403);
 }
 
 }  // namespace

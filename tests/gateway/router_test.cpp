@@ -1,0 +1,267 @@
+// The endpoints for models and inference, and the metrics: the exact texts that docs/api.md promises.
+#include "gateway/router.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "gateway/router_fixture.h"
+
+namespace sluice::gateway {
+namespace {
+
+TEST_F(RouterTest, TellsOfTheServer) {
+  EXPECT_EQ(get("/v2"), R"(200 {"name":"sluice","version":"1.2.3","extensions":["model_repository","schedule_policy",)"
+                        R"("model_configuration","binary_tensor_data","parameters","statistics"]})");
+  EXPECT_EQ(get("/v2/"), get("/v2"));
+  EXPECT_EQ(get("/v2/health/live"), "200 ");
+  EXPECT_EQ(get("/v2/health/ready"), "400 ");
+  service_.set({});
+  EXPECT_EQ(get("/v2/health/ready"), "200 ");
+}
+
+TEST_F(RouterTest, TellsOfAModel) {
+  const std::string metadata =
+      R"(200 {"name":"chain","versions":["2"],"platform":"sluice_application",)"
+      R"("inputs":[{"name":"I","datatype":"FP32","shape":[-1,3,-1,-1]}],"outputs":[{"name":"L","datatype":"BYTES","shape":[-1,1]}]})";
+  EXPECT_EQ(get("/v2/models/chain"), metadata);
+  EXPECT_EQ(get("/v2/models/chain/versions/2"), metadata);
+  EXPECT_EQ(get("/v2/models/ch%61in?x=1"), metadata);
+  EXPECT_EQ(
+      get("/v2/models/chain/config"),
+      R"(200 {"name":"chain","platform":"sluice_application","backend":"sluice","version_policy":{"latest":{"num_versions":1}},)"
+      R"("max_batch_size":1,"input":[{"name":"I","data_type":"TYPE_FP32","dims":[3,-1,-1]}],)"
+      R"("output":[{"name":"L","data_type":"TYPE_STRING","dims":[1]}],"dynamic_batching":{"preferred_batch_size":[8]},)"
+      R"("ensemble_scheduling":{"step":[{"model_name":"decode","model_version":-1},{"model_name":"label","model_version":-1}]}})");
+  EXPECT_EQ(
+      get("/v2/models/chain.decode/config"),
+      R"(200 {"name":"chain.decode","platform":"sluice_function","backend":"sluice","version_policy":{"latest":{"num_versions":1}},)"
+      R"("max_batch_size":1,"input":[{"name":"B","data_type":"TYPE_STRING","dims":[1]}],"output":[],)"
+      R"("dynamic_batching":{"preferred_batch_size":[1]}})");
+  EXPECT_EQ(get("/v2/models/chain/ready"), "200 ");
+  EXPECT_EQ(get("/v2/models/loading/ready"), R"(400 {"error":"Model version not ready"})");
+}
+
+TEST_F(RouterTest, TellsStatistics) {
+  const std::string zero = R"({"count":0,"ns":0})";
+  EXPECT_EQ(
+      get("/v2/models/chain/stats"),
+      R"(200 {"model_stats":[{"name":"chain","version":"2","last_inference":0,"inference_count":8,"execution_count":4,)"
+      R"("inference_stats":{"success":{"count":4,"ns":4000000},"fail":)" +
+          zero + R"(,"queue":{"count":8,"ns":900},"compute_input":)" + zero + R"(,"compute_infer":)" + zero +
+          R"(,"compute_output":)" + zero + R"(,"cache_hit":)" + zero + R"(,"cache_miss":)" + zero +
+          R"(},"response_stats":{},"batch_stats":[{"batch_size":2,"compute_input":{"count":4,"ns":0},)"
+          R"("compute_infer":{"count":4,"ns":700},"compute_output":{"count":4,"ns":0}}],"memory_usage":[]}]})");
+  const std::string all = get("/v2/models/stats");
+  EXPECT_NE(all.find(R"("name":"echo")"), std::string::npos);
+  EXPECT_NE(all.find(R"("name":"chain.decode")"), std::string::npos);
+}
+
+TEST_F(RouterTest, RefusesUnknownModels) {
+  const std::string unknown = R"({"error":"Request for unknown model: 'nope' is not found"})";
+  for (const std::string_view what : {"", "/config", "/stats", "/ready"}) {
+    EXPECT_EQ(get("/v2/models/nope" + std::string(what)), "400 " + unknown);
+  }
+  EXPECT_EQ(post("/v2/models/nope/infer", kEcho), "400 " + unknown);
+  EXPECT_EQ(post("/v2/models/echo/versions/3/infer", kEcho),
+            R"(404 {"error":"Request for unknown model: 'echo' version 3 is not found"})");
+  EXPECT_EQ(post("/v2/models/loading/infer", kEcho),
+            R"(503 {"error":"Request for unknown model: 'loading' version 1 is not at ready state"})");
+  EXPECT_EQ(post("/v2/models/broken/infer", kEcho),
+            R"(404 {"error":"Request for unknown model: 'broken' has no available versions"})");
+}
+
+TEST_F(RouterTest, ListsTheRepository) {
+  EXPECT_EQ(
+      post("/v2/repository/index"),
+      R"(200 [{"name":"broken","version":"1","state":"UNAVAILABLE","reason":"stage 'ocr' needs 9000 MiB"},)"
+      R"({"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
+      R"({"name":"loading","version":"1","state":"LOADING"},{"name":"chain.decode","version":"1","state":"READY"}])");
+  EXPECT_EQ(post("/v2/repository/index", R"({ "ready" : true })"),
+            R"(200 [{"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
+            R"({"name":"chain.decode","version":"1","state":"READY"}])");
+  EXPECT_EQ(post("/v2/repository/models/m/load"),
+            R"(400 {"error":"models are not loaded over this interface: use 'sluice deploy FILE'"})");
+  EXPECT_EQ(post("/v2/repository/models/m/unload"),
+            R"(400 {"error":"models are not unloaded over this interface: use 'sluice remove NAME'"})");
+}
+
+TEST_F(RouterTest, RefusesUnknownUrlsAndMethods) {
+  for (const std::string_view target :
+       {"/", "/v3", "/v1", "/v2/x", "/v2/models", "/v2/models/echo/nope", "/v2/models/echo/versions/x/infer",
+        "/metrics/x", "/v1/requests/a/b", "/v1/requests/a/trace/c", "/v1/applications/a/b", "/v2/health/x", "*",
+        "/v2/repository/x"}) {
+    EXPECT_EQ(get(target), R"(404 {"error":"Not Found"})") << target;
+  }
+  const auto refused = start(Method::get, "/v2/models/echo/infer");
+  EXPECT_EQ(refused->reply->status, 405u);
+  EXPECT_EQ(refused->reply->body, R"({"error":"Method Not Allowed"})");
+  EXPECT_EQ(refused->reply->headers, "Allow: POST\r\n");
+  for (const std::string_view target : {"/v2", "/v2/models/echo", "/v2/health/live", "/metrics", "/v1/status",
+                                        "/v1/nodes", "/v1/requests", "/v1/applications/x"}) {
+    EXPECT_EQ(post(target).substr(0, 3), "405") << target;
+  }
+}
+
+TEST_F(RouterTest, Infers) {
+  const auto exchange = start(Method::post, "/v2/models/echo/infer", kEcho);
+  EXPECT_EQ(
+      exchange->reply->body,
+      R"({"model_name":"echo","model_version":"1","outputs":[{"name":"X","datatype":"FP32","shape":[1,2],"data":[1.0,2.0]}]})");
+  EXPECT_EQ(exchange->reply->headers, "Sluice-Request-Id: 0000000000000001\r\n");
+  EXPECT_EQ(exchange->reply->type, ContentType::json);
+}
+
+TEST_F(RouterTest, InfersWithBytes) {
+  const std::string json =
+      R"({"parameters":{"binary_data_output":true},"inputs":[{"name":"X","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":8}}]})";
+  const std::string bytes = raw<float>({1, 2});
+  const std::string length = std::to_string(json.size());
+  const auto exchange = start(Method::post, "/v2/models/echo/infer", json + bytes, length);
+  const std::string head =
+      R"({"model_name":"echo","model_version":"1","outputs":[{"name":"X","datatype":"FP32","shape":[2],"parameters":{"binary_data_size":8}}]})";
+  EXPECT_EQ(exchange->reply->body, head + bytes);
+  EXPECT_EQ(exchange->reply->headers, "Inference-Header-Content-Length: " + std::to_string(head.size()) +
+                                          "\r\nSluice-Request-Id: 0000000000000001\r\n");
+  EXPECT_EQ(exchange->reply->type, ContentType::octets);
+}
+
+TEST_F(RouterTest, PassesTheCallOn) {
+  live::Call seen;
+  service_.when_called([&](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
+    seen = call;
+    FakeService::echo(call, id, answer);
+  });
+  post(
+      "/v2/models/echo/infer",
+      R"({"id":"mine","parameters":{"slo_ms":20,"timeout":5000,"priority":1},"inputs":[{"name":"X","shape":[0],"datatype":"FP32","data":[]}]})");
+  EXPECT_EQ(seen.application, "echo");
+  EXPECT_EQ(seen.caller_id, "mine");
+  EXPECT_EQ(seen.objective, Duration::ms(20));
+  EXPECT_EQ(seen.timeout, Duration::ms(5));
+  EXPECT_EQ(seen.priority, 1);
+}
+
+TEST_F(RouterTest, CancelsWhenTheClientHangsUp) {
+  service_.hold();
+  const auto exchange = start(Method::post, "/v2/models/echo/infer", kEcho);
+  EXPECT_FALSE(exchange->reply);
+  exchange->hang_up();
+  EXPECT_EQ(service_.cancelled(), std::vector<RequestId>{RequestId(1)});
+}
+
+TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
+  live::Answer answer{.kind = live::AnswerKind::rejected};
+  answer.reason = RejectReason::slo_infeasible;
+  answer.needed = 240;
+  answer.available = 180;
+  answer.retry_after = Duration::ms(300);
+  const Reply slo = answered(answer);
+  EXPECT_EQ(slo.status, 429u);
+  EXPECT_EQ(
+      slo.body,
+      R"({"error":"SLO cannot be met: needs 240 ms, deadline in 180 ms","code":"SLO_INFEASIBLE","retry_after_ms":300})");
+  EXPECT_EQ(slo.headers, "Retry-After: 1\r\nSluice-Request-Id: 0000000000000001\r\n");
+
+  const auto rejected = [&](RejectReason reason, double needed, double available) {
+    const Reply reply =
+        answered({.kind = live::AnswerKind::rejected, .reason = reason, .needed = needed, .available = available});
+    return std::to_string(reply.status) + " " + reply.body;
+  };
+  EXPECT_EQ(
+      rejected(RejectReason::queue_full, 1025, 1024),
+      R"(429 {"error":"queue is full: 1025 requests, at most 1024 may wait","code":"QUEUE_FULL","retry_after_ms":1000})");
+  EXPECT_EQ(
+      rejected(RejectReason::quota_exceeded, 11, 10),
+      R"(429 {"error":"quota exceeded: 11 requests, allowed are 10","code":"QUOTA_EXCEEDED","retry_after_ms":1000})");
+  EXPECT_EQ(
+      rejected(RejectReason::no_capacity, 2, 1),
+      R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY"})-");
+  EXPECT_EQ(
+      rejected(RejectReason::cost_exceeded, 2e9, 1e9),
+      R"(429 {"error":"cost limit cannot be met: needs $0.002, limit is $0.001","code":"COST_INFEASIBLE","retry_after_ms":1000})");
+  EXPECT_EQ(rejected(RejectReason::not_deployed, 0, 0),
+            R"(400 {"error":"Request for unknown model: 'echo' is not found","code":"NOT_DEPLOYED"})");
+  EXPECT_EQ(rejected(RejectReason::not_reservable, 0, 0).substr(0, 4), "400 ");
+}
+
+TEST_F(RouterTest, SaysWhereARequestFailed) {
+  live::Answer late{.kind = live::AnswerKind::deadline_exceeded};
+  late.stage = "ocr";
+  late.latency = Duration::ms(212.5);
+  late.slack = Duration::ms(-12.5);
+  EXPECT_EQ(
+      answered(late).body,
+      R"({"error":"deadline exceeded after 212.5 ms in stage 'ocr': it was due after 200 ms","code":"DEADLINE_EXCEEDED","stage":"ocr","latency_ms":212.5})");
+  EXPECT_EQ(answered(late).status, 504u);
+  live::Answer failed{.kind = live::AnswerKind::failed};
+  failed.stage = "ocr";
+  failed.error = "no \"text\"";
+  EXPECT_EQ(answered(failed).body,
+            R"({"error":"stage 'ocr' failed: no \"text\"","code":"STAGE_FAILED","stage":"ocr"})");
+  EXPECT_EQ(answered(failed).status, 500u);
+  EXPECT_EQ(answered({.kind = live::AnswerKind::cancelled}).body,
+            R"({"error":"the request was cancelled","code":"CANCELLED"})");
+}
+
+TEST_F(RouterTest, SpeaksTritonWhereAskedTo) {
+  router_ = make_router(service_, {.triton_errors = true});
+  const Reply full = answered({.kind = live::AnswerKind::rejected, .reason = RejectReason::slo_infeasible}, "42");
+  EXPECT_EQ(full.status, 503u);
+  EXPECT_EQ(full.body,
+            R"({"error":"[request id: 42] Exceeds maximum queue size","code":"SLO_INFEASIBLE","retry_after_ms":1000})");
+  EXPECT_EQ(answered({.kind = live::AnswerKind::deadline_exceeded}).status, 503u);
+}
+
+TEST_F(RouterTest, TakesRequestsForLater) {
+  EXPECT_EQ(post("/v2/models/echo/infer?async=true", kEcho),
+            R"(202 {"id":"00000000000000ab","model_name":"echo","model_version":"1"})");
+  service_.on_later = [](const live::Call&) -> Result<RequestId> { return Error{ErrorCode::io, "disk is full"}; };
+  EXPECT_EQ(post("/v2/models/echo/infer?async=true", kEcho), R"(500 {"error":"disk is full"})");
+  service_.on_later = [](const live::Call&) -> Result<RequestId> {
+    return Error{ErrorCode::unavailable, "journal is full"};
+  };
+  EXPECT_EQ(post("/v2/models/echo/infer?x&async=true", kEcho),
+            R"(429 {"error":"journal is full","code":"QUEUE_FULL","retry_after_ms":1000})");
+}
+
+TEST_F(RouterTest, CountsInPrometheusText) {
+  post("/v2/models/echo/infer", kEcho);
+  answered({.kind = live::AnswerKind::rejected, .reason = RejectReason::quota_exceeded});
+  const auto exchange = start(Method::get, "/metrics");
+  EXPECT_EQ(exchange->reply->type, ContentType::metrics);
+  const std::string& page = exchange->reply->body;
+  for (const std::string_view line : {
+           "# TYPE sluice_application_requests_total counter\n",
+           "sluice_application_requests_total{application=\"chain\",outcome=\"met\"} 3\n",
+           "sluice_application_requests_total{application=\"chain\",outcome=\"rejected\"} 2\n",
+           "sluice_cost_dollars_total{application=\"chain\"} 0.25\n",
+           "# TYPE sluice_application_latency_seconds histogram\n",
+           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"0.0025\"} 0\n",
+           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"0.005\"} 1\n",
+           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"+Inf\"} 1\n",
+           "sluice_application_latency_seconds_sum{application=\"echo\"} 0.003\n",
+           "sluice_application_latency_seconds_count{application=\"echo\"} 1\n",
+           "sluice_application_slack_seconds_bucket{application=\"echo\",le=\"0.001\"} 0\n",
+           "sluice_application_slack_seconds_bucket{application=\"echo\",le=\"0.01\"} 1\n",
+           "sluice_stage_queue_seconds_sum{application=\"chain\",stage=\"first\"} 0.5\n",
+           "sluice_stage_exec_seconds_count{application=\"chain\",stage=\"first\"} 2\n",
+           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"1\"} 0\n",
+           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"8\"} 2\n",
+           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"+Inf\"} 3\n",
+           "sluice_stage_batch_size_sum{application=\"chain\",stage=\"first\"} 13\n",
+           "sluice_admission_rejections_total{reason=\"QUOTA_EXCEEDED\"} 1\n",
+           "sluice_cold_starts_total 5\n",
+           "sluice_node_ready{node=\"local\"} 1\n",
+           "nv_inference_request_success{model=\"chain\",version=\"2\"} 4\n",
+           "nv_inference_request_failure{model=\"chain\",version=\"2\",reason=\"REJECTED\"} 2\n",
+           "nv_inference_request_duration_us{model=\"chain\",version=\"2\"} 4000\n",
+           "nv_inference_pending_request_count{model=\"chain\",version=\"2\"} 0\n",
+       }) {
+    EXPECT_NE(page.find(line), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::gateway
