@@ -1,26 +1,15 @@
 #include "cli/deployment_files.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/text.h"
+#include "cli/read_file.h"
 #include "spec/include.h"
 
 namespace sluice::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::string> content_of(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return Error{ErrorCode::not_found, str("there is no file ", path)};
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream out;
-  out << stream.rdbuf();
-  if (!stream) return Error{ErrorCode::io, str(path, " cannot be read; check its permissions")};
-  return std::move(out).str();
-}
 
 fs::path absolute(const std::string& path) {
   std::error_code ignored;
@@ -41,7 +30,7 @@ Status add_models(const spec::Loaded& loaded, const Application& application,
       }
       const std::string path = spec::beside(loaded.file, model);
       if (files.contains(path)) continue;
-      auto content = content_of(path);
+      auto content = read_file(path);
       if (!content) return Error{content.error().code, str(where, content.error().message)};
       files.emplace(path, std::move(*content));
     }

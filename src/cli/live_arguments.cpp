@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/time.h"
 #include "cli/live_commands.h"
 
 namespace sluice::cli {
@@ -11,6 +12,13 @@ namespace {
 void add_server(CLI::App& command, ServerOptions& options) {
   command.add_option("--server", options.server, "HOST:PORT (default: $SLUICE_SERVER, else 127.0.0.1:8000)");
   command.add_flag("--json", options.json, "Print the server's JSON");
+}
+
+Duration read_duration(const char* option, const std::string& text) {
+  const auto duration = parse_duration(text);
+  if (duration && *duration > Duration{}) return *duration;
+  const std::string problem = "'" + text + "' is not a duration; write 420ms, 1.5s or 2m";
+  throw CLI::ValidationError(option, problem);  // tidy: allow(throw) how CLI11 is told
 }
 
 void add_reader(CLI::App& app, int& status, const char* name, const char* what, int (*run)(const ServerOptions&)) {
@@ -35,6 +43,28 @@ void add_remove(CLI::App& app, int& status) {
   command->add_option("NAME", options->application, "An application")->required();
   add_server(*command, options->server);
   command->callback([options, &status] { status = remove_command(*options); });
+}
+
+void add_invoke(CLI::App& app, int& status) {
+  auto options = std::make_shared<InvokeOptions>();
+  CLI::App* command = app.add_subcommand("invoke", "Call an application and show what it answers");
+  command->add_option("APP", options->application, "An application, or a function of one: APP.FUNCTION")->required();
+  command->add_option("--data", options->data, R"(Inputs as JSON, {"x": [1, 2]}, or @FILE)");
+  command->add_option("--input", options->inputs, "NAME=FILE: an .npy file, or the bytes of the tensor")
+      ->allow_extra_args(false);
+  command->add_option("--image", options->images, "NAME=FILE: a PNG, PGM or PPM as FP32 [C, H, W] in 0..1")
+      ->allow_extra_args(false);
+  command->add_option("--output", options->outputs, "NAME=FILE: write this output, as .png, .npy or its bytes")
+      ->allow_extra_args(false);
+  command->add_option_function<std::string>(
+      "--slo", [options](const std::string& text) { options->slo_ms = read_duration("--slo", text).to_ms(); },
+      "Objective of this call, e.g. 420ms (default: the application's)");
+  auto* async = command->add_flag("--async", options->asynchronous, "Do not wait; `sluice requests ID` has the answer");
+  command->add_option("--repeat", options->repeat, "Call it so many times in a row, show percentiles")
+      ->check(CLI::Range(1, 1'000'000))
+      ->excludes(async);
+  add_server(*command, options->server);
+  command->callback([options, &status] { status = invoke_command(*options); });
 }
 
 void add_requests(CLI::App& app, int& status) {
@@ -64,6 +94,7 @@ void add_live_commands(CLI::App& app, int& status) {
   add_deploy(app, status);
   add_reader(app, status, "apps", "What is deployed, and how its requests fared", apps_command);
   add_remove(app, status);
+  add_invoke(app, status);
   add_requests(app, status);
   add_trace(app, status);
   add_reader(app, status, "status", "The server: scheduler, load, objects, workers", status_command);

@@ -35,6 +35,19 @@ struct RemoveOptions {
 };
 int remove_command(const RemoveOptions& options);
 
+struct InvokeOptions {
+  ServerOptions server;
+  std::string application;
+  std::string data;                         // JSON or @FILE
+  std::vector<std::string> inputs, images;  // NAME=FILE
+  std::vector<std::string> outputs;         // NAME=FILE
+  std::optional<double> slo_ms;             // absent: the application's
+  bool asynchronous = false;
+  int repeat = 1;
+};
+// Calls an application. 1 if it was refused, failed, or not answered.
+int invoke_command(const InvokeOptions& options);
+
 struct RequestsOptions {
   ServerOptions server;
   std::string id;  // one request; empty: the newest

@@ -1,8 +1,10 @@
 // `sluice requests`: what was called, how it ended, what it cost.
 #include <fmt/format.h>
 
+#include "cli/invoke_outputs.h"
 #include "cli/json_fields.h"
 #include "cli/live_commands.h"
+#include "cli/oip.h"
 #include "cli/request_text.h"
 #include "cli/server.h"
 #include "cli/terminal.h"
@@ -50,10 +52,12 @@ void print_one(const Json& request) {
              flag_at(request, "cold") ? "cold" : "warm", dollars_text(cost));
   const Json* result = request.find("result");
   if (result == nullptr) return;
-  if (result->as<std::nullptr_t>() != nullptr)
+  if (result->as<std::nullptr_t>() != nullptr) {
     fmt::print("  its outputs are not kept any more\n");
-  else
-    fmt::print("{}", data::to_text(*result) + "\n");
+    return;
+  }
+  const auto outputs = outputs_of(*result, "");
+  fmt::print("{}", outputs ? outputs_text(*outputs) : fmt::format("  {}\n", outputs.error().message));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ std::string bold(std::string_view text, int descriptor) {
 }
 
 int failed(std::string_view message) {
+  std::fflush(stdout);  // what was said before comes first
   std::fprintf(stderr, "%s %.*s\n", red("error:", 2).c_str(), static_cast<int>(message.size()), message.data());
   return 1;
 }

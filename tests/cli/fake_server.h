@@ -86,8 +86,8 @@ class FakeServer {
     const std::size_t blank = heard.head.find(' ');
     heard.method = heard.head.substr(0, blank);
     heard.target = heard.head.substr(blank + 1, heard.head.find(' ', blank + 1) - blank - 1);
-    const std::size_t length = heard.head.find("Content-Length: ");
-    const std::size_t bytes = length == std::string::npos ? 0 : std::stoul(heard.head.substr(length + 16));
+    const std::size_t length = heard.head.find("\r\nContent-Length: ");
+    const std::size_t bytes = length == std::string::npos ? 0 : std::stoul(heard.head.substr(length + 18));
     while (buffer.size() < bytes) {
       if (!more(client, buffer)) return false;
     }
