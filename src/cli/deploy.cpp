@@ -1,13 +1,13 @@
 // `sluice deploy`: a document and the files it names go to a server.
 #include <fmt/format.h>
 
-#include "cli/base64.h"
 #include "cli/deployment_files.h"
 #include "cli/json_fields.h"
 #include "cli/live_commands.h"
 #include "cli/problems.h"
 #include "cli/server.h"
 #include "cli/terminal.h"
+#include "gateway/base64.h"
 
 namespace sluice::cli {
 namespace {
@@ -19,7 +19,7 @@ std::string body_of(const DeploymentFiles& deployment) {
   for (const auto& [path, content] : deployment.files) {
     out += out.back() == '[' ? R"({"path":)" : R"(,{"path":)";
     data::append_quoted(out, path);
-    out += R"(,"base64":")" + to_base64(content) + "\"}";
+    out += R"(,"base64":")" + gateway::to_base64(content) + "\"}";
   }
   return out + "]}";
 }

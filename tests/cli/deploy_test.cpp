@@ -5,14 +5,14 @@
 #include <fstream>
 #include <string>
 
-#include "cli/base64.h"
 #include "cli/fake_server.h"
 #include "cli/folder.h"
 #include "cli/program.h"
+#include "gateway/base64.h"
 
 namespace {
 
-using sluice::cli::to_base64;
+using sluice::gateway::to_base64;
 using sluice::test::FakeServer;
 using sluice::test::Folder;
 using sluice::test::Printed;
@@ -81,14 +81,6 @@ TEST_F(Deploy, SendsNothingThatIsWrong) {
   EXPECT_EQ(run.output, "error: " + folder_.path("app.yaml") + ": function 'classify': model: there is no file " +
                             folder_.path("models/m.pt") + "\n");
   EXPECT_TRUE(fake_.heard().empty());
-}
-
-TEST(Base64, PadsTheEnd) {
-  EXPECT_EQ(to_base64(""), "");
-  EXPECT_EQ(to_base64("f"), "Zg==");
-  EXPECT_EQ(to_base64("fo"), "Zm8=");
-  EXPECT_EQ(to_base64("foo"), "Zm9v");
-  EXPECT_EQ(to_base64("\xff\xfe\xfd\xfc"), "//79/A==");
 }
 
 }  // namespace
