@@ -178,7 +178,7 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
                                                                 .outputs = function.outputs}),
                                       bytes);
   const Status sent = encoded ? worker.process.channel.send(bytes, {arena_->descriptor()}) : encoded;
-  if (!sent) return lose(worker, sent.error().message);
+  if (!sent) return lose(worker, str("cannot be told what to load: ", sent.error().message));
   limits_.enter(worker.instance, worker.process.pid,
                 body.runtime == Runtime::emulated ? std::nullopt : function.memory);
   for (const bool log : {false, true}) {
@@ -194,14 +194,17 @@ void Agent::evict(const EvictInstance& command) {
   if (worker == nullptr) return;
   worker->level = worker->wanted = command.level;
   if (command.level == Level::none) remove(*worker);
-  hooks_.event(
-      InstanceUnloaded{.invoker = command.invoker, .instance = command.instance, .level = command.level});
+  hooks_.event(InstanceUnloaded{.invoker = command.invoker, .instance = command.instance, .level = command.level});
 }
 
 void Agent::on_loaded(Worker& worker, const wire::Loaded& loaded) {
   if (worker.loaded) return lose(worker, "said twice that it is loaded");
   if (!loaded.error.empty()) {
-    const LoadFailed failed{.invoker = worker.invoker, .instance = worker.instance, .error = loaded.error};
+    const LoadFailed failed{
+        .invoker = worker.invoker,
+        .instance = worker.instance,
+        .error = str("LoadFailed: function '", function_of(worker.application, worker.function).name,
+                     "' cannot be loaded: ", loaded.error)};
     remove(worker);
     return hooks_.event(failed);
   }
@@ -219,10 +222,8 @@ void Agent::look_at_clock() {
     if (worker->loaded && worker->ready_at && *worker->ready_at <= now) {
       worker->ready_at.reset();
       worker->level = worker->wanted;
-      hooks_.event(InstanceLoaded{.invoker = worker->invoker,
-                                  .instance = id,
-                                  .level = worker->level,
-                                  .measured = now - worker->since});
+      hooks_.event(InstanceLoaded{
+          .invoker = worker->invoker, .instance = id, .level = worker->level, .measured = now - worker->since});
     } else if (!worker->loaded && now - worker->since > options_.load_max) {
       hanging.push_back(worker.get());
     }
@@ -250,12 +251,13 @@ void Agent::lose(Worker& worker, const std::string& why) {
   const InstanceId instance = worker.instance;
   const std::string name = function_of(worker.application, worker.function).name;
   ++counters_.crashes;
-  read_log(worker);
+  end_log(worker);
   const bool loading = worker.level == Level::none;
+  const std::string printed = worker.last_line.empty() ? "" : str("; it printed last: ", worker.last_line);
   std::optional<BatchId> batch;
   if (worker.running) batch = worker.running->start.id;
   remove(worker);
-  const std::string error = str("WorkerFailed: the worker of function '", name, "' ", why);
+  const std::string error = str("WorkerFailed: the worker of function '", name, "' ", why, printed);
   if (loading) return hooks_.event(LoadFailed{.invoker = invoker, .instance = instance, .error = error});
   if (batch) hooks_.event(BatchFailed{.id = *batch, .error = error});
   hooks_.event(InstanceUnloaded{.invoker = invoker, .instance = instance, .level = Level::none});

@@ -1,7 +1,7 @@
 // Agent: carries out on this machine what the scheduler commands. It has no thread of its own: whoever drives it calls
-// poll(), and events come out of that call and of the others; so on one machine a batch costs no change of threads. Only
-// making processes, which takes long, happens elsewhere. It can stand for several invokers at once, so that an emulated
-// cluster fits on a laptop.
+// poll(), and events come out of that call and of the others; so on one machine a batch costs no change of threads.
+// Only making processes, which takes long, happens elsewhere. It can stand for several invokers at once, so that an
+// emulated cluster fits on a laptop.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -38,7 +38,7 @@ struct AgentOptions {
 // All from within calls of the agent.
 struct AgentHooks {
   std::function<void(Event)> event;
-  std::function<void(const std::vector<RequestId>& requests, const std::string& line)> log;
+  std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
 };
 
 struct AgentCounters {
@@ -59,8 +59,8 @@ class Agent {
   // An application is told before the first command that names it.
   void deploy(ApplicationId id, std::shared_ptr<const Application> application);
   void act(Command& command);
-  // Waits until something happens, somebody rings, or `until` (nothing: for ever), and deals with it. `look`: a last look
-  // for other work before sleeping; true: do not sleep.
+  // Waits until something happens, somebody rings, or `until` (nothing: for ever), and deals with it. `look`: a last
+  // look for other work before sleeping; true: do not sleep.
   void poll(std::optional<Time> until, const std::function<bool()>& look);
   [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
 
@@ -94,6 +94,8 @@ class Agent {
   void on_wanted(Worker& worker, const wire::Wanted& wanted);
   void finish(Worker& worker);
   void read_log(Worker& worker);
+  void log_line(Worker& worker, std::string line);
+  void end_log(Worker& worker);
   // The process is gone or must go: what ran fails, and the instance is no more.
   void lose(Worker& worker, const std::string& why);
   void remove(Worker& worker);

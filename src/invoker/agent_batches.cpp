@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -18,6 +20,7 @@ constexpr std::size_t kSpaceLeast = 4096;
 constexpr double kSpaceSpare = 1.25;
 constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
 constexpr std::size_t kLogLineMax = 1000;
+constexpr std::size_t kLogReadMax = 64u << 10;  // at once: what a pipe holds
 
 // Bytes of one row of all declared outputs; 0: some have no fixed size.
 std::size_t declared_row_bytes(const Function& function) {
@@ -39,7 +42,10 @@ InvocationResult failed(const BatchMember& member, const std::string& error) {
 void Agent::start_batch(StartBatch& command) {
   Worker* worker = find(command.instance);
   if (worker == nullptr || !worker->loaded || worker->running) {
-    return hooks_.event(BatchFailed{.id = command.id, .attempt = command.attempt, .error = "WorkerFailed: it is gone"});
+    const std::string& name = function_of(command.application, command.function).name;
+    return hooks_.event(BatchFailed{.id = command.id,
+                                    .attempt = command.attempt,
+                                    .error = str("WorkerFailed: the worker of function '", name, "' is gone")});
   }
   const Time now = data::now();
   if (now > command.latest) return hooks_.event(BatchExpired{.id = command.id, .attempt = command.attempt});
@@ -116,8 +122,12 @@ void Agent::next_group(Worker& worker) {
                       .outputs = {space->offset(), space->size()}};
   std::string bytes;
   const Status encoded = wire::encode(wire::ToWorker(run), bytes);
-  const Status sent = encoded ? worker.process.channel.send(bytes) : encoded;
-  if (!sent) lose(worker, sent.error().message);
+  if (!encoded) {  // inputs of many parts; no fault of the worker
+    for (const std::uint32_t m : running.group)
+      running.results[m] = failed(running.start.members[m], encoded.error().message);
+    return next_group(worker);
+  }
+  if (!worker.process.channel.send(bytes)) lose(worker, "has ended, or does not read what it is told");
 }
 
 void Agent::on_readable(InstanceId id, bool log) {
@@ -126,9 +136,12 @@ void Agent::on_readable(InstanceId id, bool log) {
   if (log) return read_log(*worker);
   std::string bytes;
   switch (worker->process.channel.receive(bytes)) {
-    case wire::Received::nothing: return;
-    case wire::Received::closed: return lose(*worker, "has ended");
-    case wire::Received::message: break;
+    case wire::Received::nothing:
+      return;
+    case wire::Received::closed:
+      return lose(*worker, "has ended");
+    case wire::Received::message:
+      break;
   }
   const auto message = wire::decode_from_worker(bytes);
   if (!message) return lose(*worker, "wrote rubbish");
@@ -149,7 +162,8 @@ void Agent::on_ran(Worker& worker, const wire::Ran& ran) {
   const Function& function = function_of(running.start.application, running.start.function);
   auto rows = results_of(ran, static_cast<std::uint32_t>(running.group.size()), running.space, function);
   if (!rows) return lose(worker, rows.error().message);
-  running.measured += std::max(ran.took, Duration{});
+  // It is learned from, so no worker can say more than the time that passed.
+  running.measured += std::clamp(ran.took, Duration{}, data::now() - running.began - running.measured);
   for (std::size_t r = 0; r < rows->size(); ++r) {
     const BatchMember& member = running.start.members[running.group[r]];
     InvocationResult& result = running.results[running.group[r]];
@@ -182,6 +196,7 @@ void Agent::on_wanted(Worker& worker, const wire::Wanted& wanted) {
 }
 
 void Agent::finish(Worker& worker) {
+  end_log(worker);
   Running running = std::move(*worker.running);
   worker.running.reset();
   ++counters_.batches;
@@ -200,25 +215,32 @@ void Agent::finish(Worker& worker) {
                              .held = data::now() - running.began});
 }
 
+// A bounded part of what is there: a worker that never stops printing must not keep the scheduler from its work.
 void Agent::read_log(Worker& worker) {
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t got = ::read(worker.process.log.get(), buffer.data(), buffer.size());
-    if (got <= 0) return;
-    worker.partial_line.append(buffer.data(), static_cast<std::size_t>(got));
-    std::size_t end = 0;
-    while ((end = worker.partial_line.find('\n')) != std::string::npos || worker.partial_line.size() > kLogLineMax) {
-      const std::string line = worker.partial_line.substr(0, std::min(end, kLogLineMax));
-      worker.partial_line.erase(0, std::min(end == std::string::npos ? kLogLineMax : end + 1, worker.partial_line.size()));
-      worker.log_bytes += line.size() + 1;
-      if (worker.log_bytes > kLogBytesMax || !hooks_.log) continue;
-      std::vector<RequestId> requests;
-      if (worker.running) {
-        for (const BatchMember& member : worker.running->start.members) requests.push_back(member.request);
-      }
-      hooks_.log(requests, line);
-    }
+  std::array<char, kLogReadMax> buffer;  // NOLINT: read fills it
+  const ssize_t got = ::read(worker.process.log.get(), buffer.data(), buffer.size());
+  if (got == 0) worker.process.log.reset();  // closed by the worker; the end would be reported again and again
+  if (got <= 0) return;
+  worker.partial_line.append(buffer.data(), static_cast<std::size_t>(got));
+  std::string_view left = worker.partial_line;
+  for (std::size_t end = 0; (end = left.find('\n')) != std::string_view::npos || left.size() > kLogLineMax;) {
+    const std::size_t length = std::min(end, kLogLineMax);
+    log_line(worker, std::string(left.substr(0, length)));
+    left.remove_prefix(end == length ? length + 1 : length);
   }
+  worker.partial_line = std::string(left);
+}
+
+void Agent::log_line(Worker& worker, std::string line) {
+  worker.log_bytes += line.size() + 1;
+  if (worker.running && worker.log_bytes <= kLogBytesMax && hooks_.log) hooks_.log(worker.running->start.id, line);
+  worker.last_line = std::move(line);
+}
+
+// What it printed before it answered or ended is in the pipe by now; a last line may have no end.
+void Agent::end_log(Worker& worker) {
+  if (worker.process.log.valid()) read_log(worker);
+  if (!worker.partial_line.empty()) log_line(worker, std::exchange(worker.partial_line, {}));
 }
 
 }  // namespace sluice::invoker

@@ -8,22 +8,22 @@
 namespace sluice::invoker {
 namespace {
 
-Error nonsense(const Function& function, const std::string& what) {
-  return {ErrorCode::invalid, str("the worker of function '", function.name, "' ", what)};
+Error nonsense(const std::string& what) {
+  return {ErrorCode::invalid, what};
 }
 
-Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& space, const Function& function) {
+Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& space) {
   const std::uint64_t begin = space.offset(), end = begin + space.size();
   if (placed.offset < begin || placed.size > end || placed.offset > end - placed.size) {
-    return nonsense(function, "answered with memory that is not its own");
+    return nonsense("answered with memory that is not its own");
   }
   data::Tensor out{.info = placed.info,
                    .block = space,
                    .offset = static_cast<std::size_t>(placed.offset - begin),
                    .size = static_cast<std::size_t>(placed.size)};
   if (!data::well_formed(out.info, out.bytes())) {
-    return nonsense(function, str("answered with ", placed.size, " bytes for output '", placed.info.name,
-                                  "', which do not have the type and shape it says"));
+    return nonsense(str("answered with ", placed.size, " bytes for output '", printable(placed.info.name),
+                        "', which do not have the type and shape it says"));
   }
   return out;
 }
@@ -46,18 +46,18 @@ Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t ro
     for (RowResult& row : out) row.error = ran.error;
     return out;
   }
-  if (!ran.row_errors.empty() && ran.row_errors.size() != rows) return nonsense(function, "answered for other rows");
+  if (!ran.row_errors.empty() && ran.row_errors.size() != rows) return nonsense("answered for other rows");
   for (std::size_t r = 0; r < ran.row_errors.size(); ++r) out[r].error = ran.row_errors[r];
   for (const wire::Placed& placed : ran.outputs) {
-    auto tensor = tensor_of(placed, space, function);
+    auto tensor = tensor_of(placed, space);
     if (!tensor) return tensor.error();
     if (placed.row >= 0) {
-      if (static_cast<std::uint32_t>(placed.row) >= rows) return nonsense(function, "answered for other rows");
+      if (static_cast<std::uint32_t>(placed.row) >= rows) return nonsense("answered for other rows");
       out[static_cast<std::size_t>(placed.row)].outputs.push_back(std::move(*tensor));
       continue;
     }
     if (tensor->info.type == DataType::bytes || tensor->info.shape.empty() || tensor->info.shape.front() != rows) {
-      return nonsense(function, str("gave output '", placed.info.name, "' that does not have ", rows, " rows"));
+      return nonsense(str("gave output '", printable(placed.info.name), "' that does not have ", rows, " rows"));
     }
     for (std::uint32_t r = 0; r < rows; ++r) out[r].outputs.push_back(data::row_of(*tensor, r));
   }

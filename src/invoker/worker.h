@@ -26,12 +26,12 @@ struct WorkerStatus {
 struct Running {
   StartBatch start;
   Time began;
-  std::vector<data::Tensors> inputs;              // by member
-  std::vector<InvocationResult> results;          // likewise
+  std::vector<data::Tensors> inputs;               // by member
+  std::vector<InvocationResult> results;           // likewise
   std::vector<std::vector<std::uint32_t>> groups;  // what is left to do, the next one last
-  std::vector<std::uint32_t> group;               // what the worker has
-  Gathered gathered;                              // its inputs
-  data::Block space;                              // its outputs
+  std::vector<std::uint32_t> group;                // what the worker has
+  Gathered gathered;                               // its inputs
+  data::Block space;                               // its outputs
   Duration measured;
 };
 
@@ -43,13 +43,13 @@ struct Worker {
   Level level = Level::none, wanted = Level::none;
   WorkerProcess process;
   bool loaded = false;
-  Time since;                   // of the load
+  Time since;                    // of the load
   std::optional<Time> ready_at;  // emulated functions take as long to load as they say
   Duration load_took;
   std::optional<Running> running;
-  std::size_t output_row_bytes = 0;  // of the largest row so far
-  std::string partial_line;
-  std::size_t log_bytes = 0;  // of the batch under way
+  std::size_t output_row_bytes = 0;     // of the largest row so far
+  std::string partial_line, last_line;  // of what it prints
+  std::size_t log_bytes = 0;            // of the batch under way
 };
 
 }  // namespace sluice::invoker

@@ -82,12 +82,14 @@ void History::ended(RequestId id, const Ended& ended) {
   }
 }
 
-void History::log(const std::vector<RequestId>& requests, const std::string& line) {
+void History::log(BatchId batch, const std::string& line) {
   const std::lock_guard lock(mutex_);
-  for (const RequestId id : requests) {
-    const auto it = entries_.find(id);
-    if (it == entries_.end() || it->second.spans.empty()) continue;
-    std::vector<std::string>& lines = it->second.spans.back().log;
+  const auto it = running_.find(batch);
+  if (it == running_.end()) return;
+  for (const Member& member : it->second) {
+    const auto entry = entries_.find(member.request);
+    if (entry == entries_.end()) continue;
+    std::vector<std::string>& lines = entry->second.spans[member.span].log;
     if (lines.size() < kLogLinesMax) lines.push_back(line);
   }
 }

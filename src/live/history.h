@@ -42,7 +42,7 @@ class History {
     std::string error;
   };
   void ended(RequestId id, const Ended& ended);
-  void log(const std::vector<RequestId>& requests, const std::string& line);
+  void log(BatchId batch, const std::string& line);
 
   [[nodiscard]] std::vector<RequestRecord> list(const RequestQuery& query) const;  // newest first
   [[nodiscard]] std::optional<RequestRecord> find(RequestId id) const;

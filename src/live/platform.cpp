@@ -120,8 +120,8 @@ Status Platform::begin_runner(std::uint64_t epoch) {
   agent_ = std::make_unique<invoker::Agent>(
       options_.agent, arena_, objects_,
       invoker::AgentHooks{.event = [this](Event event) { runner_->happened(std::move(event)); },
-                          .log = [this](const std::vector<RequestId>& requests, const std::string& line) {
-                            runner_->history().log(requests, line);
+                          .log = [this](BatchId batch, const std::string& line) {
+                            runner_->history().log(batch, line);
                           }});
   runner_ = std::make_unique<Runner>(
       std::move(*scheduler), std::move(*log), arena_, objects_,

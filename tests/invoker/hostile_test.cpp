@@ -1,0 +1,194 @@
+// Workers that crash, hang and lie: each costs what it runs and itself, nothing else.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "invoker/scene.h"
+
+namespace sluice::invoker_test {
+namespace {
+
+invoker::AgentOptions hostile() {
+  invoker::AgentOptions out;
+  out.spawner.worker = HOSTILE_WORKER;
+  out.hang_least = Duration::ms(200);
+  out.load_max = Duration::ms(500);
+  return out;
+}
+
+constexpr const char* kProcess = "{runtime: process, command: unused, profile: {table: [[8, 1, 0, 1.0, 0.1]]}}";
+
+struct Manner {
+  const char* name;
+  const char* why;  // part of the reason
+};
+void PrintTo(const Manner& manner, std::ostream* out) {
+  *out << manner.name;
+}
+
+class HostileTest : public testing::TestWithParam<Manner> {
+ protected:
+  Held before_ = held_now();
+};
+
+class AtLoad : public HostileTest {};
+class AtRun : public HostileTest {};
+
+TEST_P(AtLoad, FailsTheLoadWithAReasonAndIsGone) {
+  {
+    Scene scene(alone(GetParam().name, kProcess), hostile());
+    scene.load();
+    const auto failed = scene.next<LoadFailed>();
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_NE(failed->error.find(GetParam().why), std::string::npos) << failed->error;
+    EXPECT_NE(failed->error.find(std::string("'") + GetParam().name + "'"), std::string::npos) << failed->error;
+    EXPECT_TRUE(scene.agent().workers().empty());
+    EXPECT_FALSE(scene.happened<InstanceUnloaded>());
+    EXPECT_EQ(scene.arena().used(), 0u);
+    EXPECT_EQ(held_now().children, before_.children);
+  }
+  EXPECT_EQ(held_now(), before_);
+}
+INSTANTIATE_TEST_SUITE_P(Hostile, AtLoad,
+                         testing::Values(Manner{"silent at load", "did not answer in time"},
+                                         Manner{"ends at load", "the library is not there"},
+                                         Manner{"fails to load", "the model is not there"}));
+
+TEST_P(AtRun, FailsTheBatchWithAReasonAndIsGone) {
+  {
+    Scene scene(alone(GetParam().name, kProcess), hostile());
+    scene.load();
+    ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
+    const BatchId batch = scene.start(2);
+    const auto failed = scene.next<BatchFailed>();
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->id, batch);
+    EXPECT_NE(failed->error.find(GetParam().why), std::string::npos) << failed->error;
+    EXPECT_NE(failed->error.find(std::string("'") + GetParam().name + "'"), std::string::npos) << failed->error;
+    const auto gone = scene.next<InstanceUnloaded>();
+    ASSERT_TRUE(gone.has_value());
+    EXPECT_EQ(gone->level, Level::none);
+    EXPECT_TRUE(scene.agent().workers().empty());
+    EXPECT_EQ(scene.agent().counters().crashes, 1u);
+    scene.forget();
+    EXPECT_EQ(scene.arena().used(), 0u);
+    EXPECT_EQ(held_now().children, before_.children);
+  }
+  EXPECT_EQ(held_now(), before_);
+}
+INSTANTIATE_TEST_SUITE_P(Hostile, AtRun,
+                         testing::Values(Manner{"ends", "has ended"}, Manner{"hangs", "did not answer in time"},
+                                         Manner{"never reads", "did not answer in time"},
+                                         Manner{"speaks garbage", "rubbish"}, Manner{"sends too much", "has ended"},
+                                         Manner{"answers another batch", "was not asked"},
+                                         Manner{"wants space for another batch", "for no batch"},
+                                         Manner{"floods its log", "did not answer in time"},
+                                         Manner{"answers for too many rows", "other rows"},
+                                         Manner{"claims the memory before", "not its own"},
+                                         Manner{"claims the memory behind", "not its own"},
+                                         Manner{"claims more than there is", "not its own"},
+                                         Manner{"claims an offset that wraps", "not its own"},
+                                         Manner{"claims another shape", "type and shape"},
+                                         Manner{"claims other rows", "does not have 2 rows"}));
+
+TEST_F(HostileTest, OneThatAnswersBeforeItIsAskedIsGone) {
+  Scene scene(alone("answers before it is asked", kProcess), hostile());
+  scene.load();
+  while (scene.agent().counters().crashes == 0) scene.agent().poll(std::nullopt, [] { return false; });
+  EXPECT_TRUE(scene.happened<LoadFailed>() || scene.happened<InstanceUnloaded>());
+  EXPECT_TRUE(scene.agent().workers().empty());
+}
+
+TEST_F(HostileTest, OneThatSaysTwiceThatItIsLoadedIsGone) {
+  Scene scene(alone("loads twice", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  EXPECT_TRUE(scene.next<InstanceUnloaded>().has_value());
+}
+
+TEST_F(HostileTest, KilledWhileIdleTheInstanceIsToldGone) {
+  Scene scene(alone("good", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  ASSERT_GT(scene.pid(), 0);
+  ::kill(static_cast<pid_t>(scene.pid()), SIGKILL);
+  const auto gone = scene.next<InstanceUnloaded>();
+  ASSERT_TRUE(gone.has_value());
+  EXPECT_FALSE(scene.happened<BatchFailed>());
+  EXPECT_EQ(held_now().children, before_.children);
+}
+
+TEST_F(HostileTest, ABatchForAWorkerThatIsGoneFails) {
+  Scene scene(alone("good", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  ::kill(static_cast<pid_t>(scene.pid()), SIGKILL);
+  (void)scene.next<InstanceUnloaded>();
+  (void)scene.start();
+  const auto failed = scene.next<BatchFailed>();
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_NE(failed->error.find("'good'"), std::string::npos) << failed->error;
+}
+
+TEST_F(HostileTest, WantingMoreThanThereIsCostsTheBatchOnly) {
+  Scene scene(alone("wants everything", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  (void)scene.start();
+  const auto finished = scene.next<BatchFinished>();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_EQ(finished->results.at(0).error, "NoSpace");
+  EXPECT_EQ(scene.agent().workers().size(), 1u);
+}
+
+// What is measured is learned from: nobody may say that a batch took longer than it was away.
+TEST_F(HostileTest, WhatItSaysItTookIsNoMoreThanTheTimeThatPassed) {
+  Scene scene(alone("says it took for ever", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  (void)scene.start();
+  const auto finished = scene.next<BatchFinished>();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_LE(finished->measured, finished->held);
+}
+
+// The end of a pipe is reported as long as it is watched: the agent would never sleep again.
+TEST_F(HostileTest, OneThatClosesItsOutputDoesNotKeepTheAgentAwake) {
+  Scene scene(alone("closes its output", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  int polls = 0;
+  for (const Time until = data::now() + Duration::ms(50); data::now() < until; ++polls) {
+    scene.agent().poll(until, [] { return false; });
+  }
+  EXPECT_LT(polls, 10);
+  (void)scene.start();
+  EXPECT_TRUE(scene.next<BatchFinished>().has_value());
+}
+
+TEST_F(HostileTest, WhatItPrintedLastIsKeptWithoutTheEndOfItsLine) {
+  Scene scene(alone("ends", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  (void)scene.start();
+  (void)scene.next<BatchFailed>();
+  EXPECT_EQ(scene.lines(), std::vector<std::string>{"this is the end"});
+}
+
+// A flood costs a bounded part of its lines, and every turn of the agent a bounded time.
+TEST_F(HostileTest, AFloodOfLinesKeepsNobodyElseFromRunning) {
+  invoker::AgentOptions options = hostile();
+  options.hang_least = Duration::s(30);
+  Scene scene(application_of("application: a\nslo: 1s\nfunctions: {floods its log: {runtime: process, command: unused, "
+                             "profile: {table: [[8, 1, 0, 1.0, 0.1]]}}}\nworkflow: {floods its log: {}}\n"),
+              options);
+  scene.load(1);
+  (void)scene.next<InstanceLoaded>();
+  (void)scene.start(1, 1, 1);
+  scene.load(2);  // while it floods
+  EXPECT_TRUE(scene.next<InstanceLoaded>().has_value());
+  EXPECT_LE(scene.lines().size(), std::size_t{64} << 10);
+}
+
+}  // namespace
+}  // namespace sluice::invoker_test

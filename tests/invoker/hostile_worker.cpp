@@ -1,0 +1,119 @@
+// A worker that does not keep to the protocol, for tests of the invoker. What it does wrong is the name of the function
+// it is told to load; one whose name it does not know it serves as a good worker would, with outputs of no bytes.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "wire/channel.h"
+#include "wire/messages.h"
+
+namespace sluice {
+namespace {
+
+void tell(wire::Channel& channel, const wire::FromWorker& message) {
+  std::string bytes;
+  if (!wire::encode(message, bytes) || !channel.send(bytes)) ::_exit(1);
+}
+
+[[noreturn]] void stay() {
+  for (;;) ::pause();
+}
+
+void print(const std::string& text) {
+  (void)!::write(STDOUT_FILENO, text.data(), text.size());
+}
+
+wire::Placed output(std::uint64_t offset, std::uint64_t size, std::vector<std::int64_t> shape) {
+  return {.info = {"y", DataType::uint8, std::move(shape)}, .offset = offset, .size = size};
+}
+
+void on_load(wire::Channel& channel, const std::string& manner) {
+  if (manner == "silent at load") stay();
+  if (manner == "ends at load") {
+    print("the library is not there\n");
+    ::_exit(3);
+  }
+  if (manner == "fails to load") return tell(channel, wire::Loaded{.error = "the model is not there"});
+  if (manner == "loads twice") tell(channel, wire::Loaded{});
+  if (manner == "answers before it is asked") {
+    tell(channel, wire::Loaded{});
+    return tell(channel, wire::Ran{.batch = 7});
+  }
+  if (manner == "closes its output") {
+    ::close(STDOUT_FILENO);
+    ::close(STDERR_FILENO);
+  }
+  tell(channel, wire::Loaded{});
+  if (manner == "never reads") stay();
+}
+
+// Memory that is not its own, in every way.
+wire::Placed stolen(const wire::Run& run, const std::string& manner) {
+  const wire::Space& own = run.outputs;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::int64_t rows = run.rows;
+  if (manner == "claims the memory before") return output(own.offset - 64, 64, {rows, 64 / rows});
+  if (manner == "claims the memory behind") return output(own.offset + own.size, 64, {rows, 64 / rows});
+  if (manner == "claims more than there is") return output(own.offset, most, {rows, 1});
+  if (manner == "claims an offset that wraps") return output(most - 8, 64, {rows, 64 / rows});
+  if (manner == "claims another shape") return output(own.offset, 64, {rows, 1 << 20});
+  return output(own.offset, static_cast<std::uint64_t>(rows) + 1, {rows + 1, 1});  // "claims other rows"
+}
+
+void on_run(wire::Channel& channel, const wire::Run& run, const std::string& manner) {
+  if (manner == "ends") {
+    print("this is the end");  // and no end of the line
+    ::_exit(3);
+  }
+  if (manner == "hangs") stay();
+  if (manner == "speaks garbage") {
+    if (!channel.send("\xff\xfe garbage \x01\x02\x03")) ::_exit(1);
+    stay();
+  }
+  if (manner == "sends too much") {
+    (void)channel.send(std::string(wire::message_bytes_max + 1, 'x'));
+    stay();
+  }
+  if (manner == "answers another batch") return tell(channel, wire::Ran{.batch = run.batch + 1});
+  if (manner == "wants space for another batch") return tell(channel, wire::Wanted{.batch = run.batch + 1, .bytes = 1});
+  if (manner == "wants everything") {
+    tell(channel, wire::Wanted{.batch = run.batch, .bytes = std::numeric_limits<std::uint64_t>::max()});
+    std::string grant;
+    (void)channel.receive(grant);
+    return tell(channel, wire::Ran{.batch = run.batch, .error = "NoSpace"});
+  }
+  if (manner == "floods its log") {
+    const std::string lines(1 << 15, '\n');
+    for (;;) print(lines);
+  }
+  if (manner.starts_with("claims"))
+    return tell(channel, wire::Ran{.batch = run.batch, .outputs = {stolen(run, manner)}});
+  wire::Ran ran{.batch = run.batch, .outputs = {output(run.outputs.offset, 0, {run.rows, 0})}};
+  if (manner == "says it took for ever") ran.took = Duration::max();
+  if (manner == "answers for too many rows") ran.row_errors.resize(run.rows + 1);
+  tell(channel, ran);
+}
+
+int serve(int socket) {
+  wire::Channel channel{wire::Descriptor(socket)};
+  std::string message, manner;
+  for (;;) {
+    std::vector<wire::Descriptor> descriptors;
+    if (channel.receive(message, &descriptors) != wire::Received::message) return 0;
+    const auto decoded = wire::decode_to_worker(message);
+    if (!decoded) return 1;
+    if (const auto* load = std::get_if<wire::Load>(&*decoded)) on_load(channel, manner = load->function);
+    if (const auto* run = std::get_if<wire::Run>(&*decoded)) on_run(channel, *run, manner);
+  }
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int, char** arguments) {
+  return sluice::serve(std::atoi(arguments[2]));  // --socket N
+}

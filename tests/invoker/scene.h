@@ -1,0 +1,152 @@
+// An agent with real workers and nobody above it: tests say what is loaded and run, and see the events.
+#pragma once
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "data/clock.h"
+#include "invoker/agent.h"
+#include "spec/load.h"
+
+namespace sluice::invoker_test {
+
+// What a process holds that it has to give back.
+struct Held {
+  std::size_t descriptors = 0, children = 0;
+  friend bool operator==(const Held&, const Held&) = default;
+  friend void PrintTo(const Held& held, std::ostream* out) {
+    *out << held.descriptors << " descriptors, " << held.children << " children";
+  }
+};
+
+inline std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> out;
+  DIR* open = ::opendir(folder.c_str());
+  if (open == nullptr) return out;
+  while (const dirent* entry = ::readdir(open)) {
+    if (entry->d_name[0] != '.') out.emplace_back(entry->d_name);
+  }
+  ::closedir(open);
+  return out;
+}
+
+inline Held held_now() {
+  Held out{.descriptors = names_in("/proc/self/fd").size()};
+  for (const std::string& thread : names_in("/proc/self/task")) {
+    std::ifstream children("/proc/self/task/" + thread + "/children");
+    for (std::string pid; children >> pid;) ++out.children;
+  }
+  return out;
+}
+
+inline Application application_of(const std::string& document) {
+  const auto loaded = spec::load("app.yaml", [&](const std::string&) -> Result<std::string> { return document; });
+  for (const auto& diagnostic : loaded.diagnostics.sorted()) ADD_FAILURE() << to_string(diagnostic);
+  return std::get<Application>(*loaded.document);
+}
+
+// An application of one stage of one function, both called `name`.
+inline Application alone(const std::string& name, const std::string& function) {
+  return application_of("application: a\nslo: 1s\nfunctions: {" + name + ": " + function + "}\nworkflow: {" + name +
+                        ": {}}\n");
+}
+
+class Scene {
+ public:
+  Scene(Application application, invoker::AgentOptions options)
+      : arena_(data::Arena::make(Bytes::mb(64)).value()),
+        agent_(std::move(options), arena_, objects_,
+               {.event = [this](Event event) { events_.push_back(std::move(event)); },
+                .log = [this](BatchId, const std::string& line) { lines_.push_back(line); }}) {
+    EXPECT_TRUE(agent_.start().ok());
+    agent_.deploy(ApplicationId(0), std::make_shared<const Application>(std::move(application)));
+  }
+
+  invoker::Agent& agent() { return agent_; }
+  data::Arena& arena() { return *arena_; }
+  data::ObjectStore& objects() { return objects_; }
+  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+
+  void load(std::uint64_t instance = 1, Level level = Level::host) {
+    act(LoadInstance{.invoker = InvokerId(0),
+                     .instance = InstanceId(instance),
+                     .application = ApplicationId(0),
+                     .function = FunctionId(0),
+                     .level = level});
+  }
+  // A batch of new requests with `rows` rows of one byte each.
+  BatchId start(std::uint32_t rows = 1, std::uint16_t vcpu = 1, std::uint64_t instance = 1) {
+    StartBatch start{.id = BatchId(++next_batch_),
+                     .invoker = InvokerId(0),
+                     .instance = InstanceId(instance),
+                     .application = ApplicationId(0),
+                     .function = FunctionId(0),
+                     .configuration = configuration(static_cast<std::uint16_t>(rows), vcpu, 0),
+                     .latest = Time::max()};
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      const RequestId request(++next_request_);
+      const data::Tensor x{.info = {"x", DataType::uint8, {1}}, .block = *arena_->allocate(1), .size = 1};
+      objects_.open(request, std::make_shared<const data::Tensors>(data::Tensors{x}));
+      start.members.push_back(
+          {.invocation = InvocationId(next_request_), .request = request, .run = next_request_, .stage = StageId(0)});
+    }
+    const BatchId id = start.id;
+    act(std::move(start));
+    return id;
+  }
+  // The next event of this kind; nothing: none for half a minute.
+  template <class Kind>
+  std::optional<Kind> next() {
+    const Time until = data::now() + Duration::s(30);
+    for (;;) {
+      for (auto event = events_.begin(); event != events_.end(); ++event) {
+        if (!std::holds_alternative<Kind>(*event)) continue;
+        Kind out = std::get<Kind>(std::move(*event));
+        events_.erase(event);
+        return out;
+      }
+      if (data::now() > until) {
+        ADD_FAILURE() << "it did not happen";
+        return std::nullopt;
+      }
+      agent_.poll(until, [] { return false; });
+    }
+  }
+  template <class Kind>
+  [[nodiscard]] bool happened() const {
+    return std::any_of(events_.begin(), events_.end(), [](const Event& e) { return std::holds_alternative<Kind>(e); });
+  }
+  // Requests are done: what they held goes.
+  void forget() {
+    for (std::uint64_t r = 1; r <= next_request_; ++r) objects_.release(RequestId(r));
+  }
+  [[nodiscard]] std::int64_t pid(std::uint64_t instance = 1) const {
+    for (const invoker::WorkerStatus& worker : agent_.workers()) {
+      if (worker.instance == InstanceId(instance)) return worker.pid;
+    }
+    return 0;
+  }
+
+ private:
+  void act(Action action) {
+    Command command{.action = std::move(action)};
+    agent_.act(command);
+  }
+
+  std::shared_ptr<data::Arena> arena_;
+  data::ObjectStore objects_;
+  std::vector<Event> events_;
+  std::vector<std::string> lines_;
+  std::uint64_t next_batch_ = 0, next_request_ = 0;
+  invoker::Agent agent_;
+};
+
+}  // namespace sluice::invoker_test
