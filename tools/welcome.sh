@@ -1,23 +1,31 @@
 #!/bin/sh
-# What `make run` ends with: what Sluice is, shown on an example, and what to type next.
+# What `make run` ends with: the server with the vision example, and a call that is answered. In a terminal it goes on
+# serving until Ctrl-C; elsewhere it stops after the call.
+set -eu
 cd "$(dirname "$0")/.."
 sluice=build/release/sluice
-example=examples/esg/expanded_image_classification.yaml
+data=build/demo-data
 echo
 echo "Sluice serves multi-stage DNN workflows: you give one number, the latency of the whole call, and for every stage of"
 echo "every request it chooses batch, vCPUs, GPU slice and node at the lowest cost."
 echo
-echo "This is a workflow ($example):"
+listen=${SLUICE_LISTEN:-127.0.0.1:8000}
+mkdir -p $data
+log=$data/up.log
+$sluice up --demo --data $data --listen "$listen" >"$log" 2>&1 &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null || true' EXIT INT TERM
+while kill -0 $server 2>/dev/null && ! grep -q '^listening' "$log"; do sleep 0.2; done
+cat "$log"
+kill -0 $server 2>/dev/null || { echo "error: the server did not start" >&2; exit 1; }
+line=$(sed -n 's/^  \(curl .*\)$/\1/p' "$log" | head -1)
 echo
-sed -n '/^application/,$p' $example | sed 's/^/    /'
-echo
-echo "This is what Sluice would run for it when eight requests wait (sluice plan):"
-echo
-$sluice plan $example --queue 8 --top 2 | sed 's/^/    /'
-echo
-echo "The server, sluice up, is not built yet. What works today; try:"
-echo "    $sluice sim examples/esg/moderate_normal.yaml --scheduler sluice,esg,fifo"
-echo "    $sluice plan $example --slo 1500ms --queue 1 --percentile 95"
-echo "    $sluice check examples/asl/photo_archive.json      # a workflow in Amazon States Language, with branches and a map"
-echo "    $sluice check tests/cli/wrong/many_errors.yaml     # what a document with mistakes gets"
-echo "    $sluice --help"
+echo "\$ $line"
+answer=$(eval "$line")
+echo "$answer" | cut -c1-300
+case $answer in *'"label"'*) echo "ok: the demo answers" ;; *) echo "error: the demo did not answer" >&2; exit 1 ;; esac
+if [ -t 1 ]; then
+  echo
+  echo "It goes on serving; Ctrl-C stops it. Without the server: $sluice sim examples/esg/moderate_normal.yaml, $sluice --help"
+  wait $server
+fi
