@@ -1,5 +1,8 @@
 // Handlers and tools for tests of the server.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -12,6 +15,8 @@
 #include "gateway/http_server.h"
 
 namespace sluice::gateway {
+
+inline constexpr auto kPatience = std::chrono::seconds(30);  // only a broken server needs it
 
 class Calls final : public Handler {
  public:
@@ -42,7 +47,10 @@ class Desk {
   }
   Respond take() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !waiting_.empty(); });
+    if (!changed_.wait_for(lock, kPatience, [&] { return !waiting_.empty(); })) {
+      ADD_FAILURE() << "nobody asked";
+      return nullptr;
+    }
     const Respond first = waiting_.front();
     waiting_.erase(waiting_.begin());
     return first;
@@ -63,7 +71,7 @@ class Flag {
   }
   void wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return raised_; });
+    EXPECT_TRUE(changed_.wait_for(lock, kPatience, [&] { return raised_; }));
   }
 
  private:
@@ -78,7 +86,14 @@ inline std::unique_ptr<HttpServer> serve(Handler& handler, ServerOptions options
 }
 
 inline void wait_until(const std::function<bool()>& holds) {
-  while (!holds()) std::this_thread::yield();
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!holds()) {
+    std::this_thread::yield();
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "it did not come about";
+      return;
+    }
+  }
 }
 
 }  // namespace sluice::gateway
