@@ -1,5 +1,6 @@
 // Whatever the bytes are: an inference request becomes tensors that hold what they say, or is refused with a reason.
-// The first two bytes choose the model and where the JSON ends; what was read can be answered with.
+// The first two bytes choose the model and where the JSON ends; what was read can be answered with. The same bytes as a
+// deployment are read or refused as well.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "gateway/deployment.h"
 #include "gateway/exchange.h"
 #include "gateway/oip_request.h"
 #include "gateway/oip_response.h"
@@ -38,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string header = std::to_string(static_cast<int>(data[1]) - 1);
   InferBody body{.bytes = {bytes.data(), length}, .json_bytes = header};
   if (data[1] == 0xFF) body.json_bytes = std::nullopt;
+  if (const auto deployment = read_deployment(body.bytes); !deployment) CHECK(!deployment.error().message.empty());
   const auto request = read_infer_request(body, model, kArena.get());
   if (!request) {
     CHECK(!request.error().message.empty());
