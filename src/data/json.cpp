@@ -34,7 +34,7 @@ bool is_digit(char c) {
 std::optional<std::string_view> repeated(const JsonObject& object) {
   std::vector<std::string_view> keys;
   keys.reserve(object.size());
-  for (const auto& member : object) keys.push_back(member.first);
+  for (const JsonMember& member : object) keys.push_back(member.key);
   std::ranges::sort(keys);
   const auto twice = std::ranges::adjacent_find(keys);
   return twice == keys.end() ? std::nullopt : std::optional(*twice);
@@ -221,8 +221,16 @@ class Parser {
 const Json* Json::find(std::string_view key) const {
   const auto* object = as<JsonObject>();
   if (object == nullptr) return nullptr;
-  const auto member = std::ranges::find(*object, key, [](const auto& m) -> std::string_view { return m.first; });
-  return member == object->end() ? nullptr : &member->second;
+  const auto member = std::ranges::find(*object, key, &JsonMember::key);
+  return member == object->end() ? nullptr : &member->value;
+}
+
+bool operator==(const Json& a, const Json& b) {
+  return a.value == b.value;
+}
+
+bool operator==(const JsonMember& a, const JsonMember& b) {
+  return a.key == b.key && a.value == b.value;
 }
 
 Result<Json> parse_json(std::string_view text) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,12 +13,13 @@
 namespace sluice::data {
 
 struct Json;
+struct JsonMember;
 using JsonArray = std::vector<Json>;
-using JsonObject = std::vector<std::pair<std::string, Json>>;  // in the order of the text; every key once
+using JsonObject = std::vector<JsonMember>;  // in the order of the text; every key once
 
 struct Json {
-  // A number without fraction and exponent that fits is a std::int64_t.
-  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, JsonArray, JsonObject> value = nullptr;
+  // Null by default. A number without fraction and exponent that fits is a std::int64_t.
+  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, JsonArray, JsonObject> value;
 
   // Null: it is something else.
   template <class T>
@@ -28,8 +28,15 @@ struct Json {
   }
   // Null: no object, or without that key.
   [[nodiscard]] const Json* find(std::string_view key) const;
-  friend bool operator==(const Json&, const Json&) = default;
 };
+
+struct JsonMember {
+  std::string key;
+  Json value;
+};
+
+[[nodiscard]] bool operator==(const Json& a, const Json& b);
+[[nodiscard]] bool operator==(const JsonMember& a, const JsonMember& b);
 
 inline constexpr std::size_t json_depth_max = 64;  // arrays and objects inside one another
 

@@ -74,11 +74,11 @@ struct Writer {
   }
   void operator()(const JsonObject& object) const {
     out += '{';
-    for (const auto& member : object) {
+    for (const JsonMember& member : object) {
       if (&member != &object.front()) out += ',';
-      append_quoted(out, member.first);
+      append_quoted(out, member.key);
       out += ':';
-      std::visit(*this, member.second.value);
+      std::visit(*this, member.value.value);
     }
     out += '}';
   }

@@ -132,7 +132,7 @@ Json random_value(Rng& rng, int depth) {
     default: {
       JsonObject object;
       for (std::size_t i = rng.below(4); i > 0; --i)
-        object.emplace_back(std::to_string(i), random_value(rng, depth - 1));
+        object.push_back({std::to_string(i), random_value(rng, depth - 1)});
       return {object};
     }
   }
