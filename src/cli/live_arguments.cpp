@@ -4,7 +4,10 @@
 #include <memory>
 
 #include "base/time.h"
+#include "cli/doctor.h"
 #include "cli/live_commands.h"
+#include "cli/profile_command.h"
+#include "domain/limits.h"
 
 namespace sluice::cli {
 namespace {
@@ -88,6 +91,35 @@ void add_trace(CLI::App& app, int& status) {
   command->callback([options, &status] { status = trace_command(*options); });
 }
 
+void add_profile(CLI::App& app, int& status) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* command = app.add_subcommand("profile", "Measure functions on this machine; Ctrl-C keeps what is measured");
+  command->add_option("FILE", options->file, "An application or a list of functions")->required();
+  command->add_option("--function", options->functions, "Functions, separated by commas (default: all)")
+      ->delimiter(',');
+  command->add_option_function<std::string>(
+      "--budget", [options](const std::string& text) { options->budget = read_duration("--budget", text); },
+      "Time for each function, e.g. 2m (default 1m)");
+  command->add_option("--batch", options->batch, "Batches to measure (default 1,2,4,8,16)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, limits::batch_max));
+  command->add_option("--vcpu", options->vcpu, "vCPUs to measure (default 1,2)")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, limits::vcpu_max));
+  command->add_option("--out", options->out, "Folder for FUNCTION.csv (default profiles)");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = profile_command(*options); });
+}
+
+void add_doctor(CLI::App& app, int& status) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command = app.add_subcommand("doctor", "Whether this machine has what a server needs, and what would help");
+  command->add_option("--server", options->server, "HOST:PORT (default: $SLUICE_SERVER, else 127.0.0.1:8000)");
+  command->add_option("--data", options->data, "The server's data directory (default: $SLUICE_DATA, else sluice-data)");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &status] { status = doctor_command(*options); });
+}
+
 }  // namespace
 
 void add_live_commands(CLI::App& app, int& status) {
@@ -99,6 +131,8 @@ void add_live_commands(CLI::App& app, int& status) {
   add_trace(app, status);
   add_reader(app, status, "status", "The server: scheduler, load, objects, workers", status_command);
   add_reader(app, status, "nodes", "Its machines, what is enforced on them, their instances", nodes_command);
+  add_profile(app, status);
+  add_doctor(app, status);
 }
 
 }  // namespace sluice::cli

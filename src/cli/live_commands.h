@@ -1,4 +1,4 @@
-// The sub-commands that talk to a running server, and those about this machine; each returns the exit status. Parsing
+// The sub-commands that talk to a running server; each returns the exit status. Parsing
 // of the command line is in live_arguments.cpp only.
 #pragma once
 #include <cstddef>

@@ -13,6 +13,7 @@ class Progress {
   Progress(std::string what, std::uint64_t total);  // 0: expect() says it later
   ~Progress();
   void add(std::uint64_t amount);
+  void say(std::string what);                          // what is being done now; drawn at once
   void expect(std::uint64_t more) { total_ += more; }  // there is more to do
 
  private:

@@ -37,7 +37,8 @@ std::string refusal(const HttpResponse& response) {
   text +=
       code.empty() ? fmt::format(" (HTTP {})", response.status) : fmt::format(" ({}, HTTP {})", code, response.status);
   const auto stage = json ? text_at(*json, "stage") : "";
-  if (!stage.empty()) text += fmt::format("; stage '{}'", stage);
+  if (!stage.empty() && text.find(fmt::format("'{}'", stage)) == std::string::npos)
+    text += fmt::format("; stage '{}'", stage);
   const auto retry_ms = json ? maybe_number_at(*json, "retry_after_ms") : std::nullopt;
   const std::string* retry = response.header("retry-after");
   if (retry_ms)

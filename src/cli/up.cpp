@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "base/text.h"
+#include "cli/data_directory.h"
 #include "cli/demo.h"
 #include "cli/terminal.h"
 #include "cli/worker_path.h"
@@ -60,14 +60,8 @@ Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
   return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
 }
 
-std::string data_directory(const UpOptions& options) {
-  if (!options.data.empty()) return options.data;
-  const char* configured = std::getenv("SLUICE_DATA");
-  return configured != nullptr && *configured != '\0' ? configured : "sluice-data";
-}
-
 Result<live::PlatformOptions> platform_options(const UpOptions& options) {
-  live::PlatformOptions out{.directory = data_directory(options), .scheduler = options.scheduler, .say = say};
+  live::PlatformOptions out{.directory = data_directory(options.data), .scheduler = options.scheduler, .say = say};
   auto nodes = nodes_of(options);
   if (!nodes) return nodes.error();
   out.nodes = std::move(*nodes);

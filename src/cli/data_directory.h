@@ -1,0 +1,10 @@
+// Where a server on this machine keeps what must last.
+#pragma once
+#include <string>
+
+namespace sluice::cli {
+
+// `given`; if empty $SLUICE_DATA, else sluice-data below the working directory.
+[[nodiscard]] std::string data_directory(const std::string& given);
+
+}  // namespace sluice::cli
