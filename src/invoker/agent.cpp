@@ -37,7 +37,7 @@ Agent::Agent(AgentOptions options, std::shared_ptr<data::Arena> arena, data::Obj
       arena_(std::move(arena)),
       objects_(objects),
       hooks_(std::move(hooks)),
-      limits_(str("sluice-", ::getpid())),
+      limits_(options_.control_groups ? str("sluice-", ::getpid()) : ""),
       spawner_(options_.spawner),
       luck_(options_.seed) {}
 
@@ -82,6 +82,8 @@ void Agent::poll(std::optional<Time> until, const std::function<bool()>& look) {
   const Time next = std::min(until.value_or(Time::max()), due());
   const bool work = look() || some_spawned();  // what came before will_sleep() did not ring
   const std::int64_t ns = work ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
+  const std::int64_t ns =
+      look() || any_spawned() ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
   const timespec timeout{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
   const int count = ::epoll_pwait2(epoll_.get(), events.data(), kEvents, &timeout, nullptr);
   doorbell_.woke();
@@ -144,6 +146,7 @@ void Agent::load(const LoadInstance& command) {
 }
 
 bool Agent::some_spawned() {
+bool Agent::any_spawned() {
   const std::lock_guard lock(spawned_mutex_);
   return !spawned_.empty();
 }
@@ -170,6 +173,9 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
   const Function& function = function_of(worker.application, worker.function);
   const Body& body = body_of(function, worker.wanted);
   worker.process = std::move(process);
+  // First, so that what it starts when it loads is limited as well.
+  if (body.runtime != Runtime::emulated) worker.memory = function.memory;
+  limits_.enter(worker.instance, worker.process.pid, worker.memory);
   std::string bytes;
   const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
                                                                 .function = function.name,
@@ -179,8 +185,6 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
                                       bytes);
   const Status sent = encoded ? worker.process.channel.send(bytes, {arena_->descriptor()}) : encoded;
   if (!sent) return lose(worker, str("cannot be told what to load: ", sent.error().message));
-  limits_.enter(worker.instance, worker.process.pid,
-                body.runtime == Runtime::emulated ? std::nullopt : function.memory);
   for (const bool log : {false, true}) {
     epoll_event event{.events = EPOLLIN, .data = {.u64 = key_of(worker.instance, log)}};
     const int descriptor = log ? worker.process.log.get() : worker.process.channel.descriptor();

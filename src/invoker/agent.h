@@ -32,7 +32,8 @@ struct AgentOptions {
   Duration hang_least = Duration::s(10);
   double hang_factor = 20;
   Duration load_max = Duration::s(120);
-  std::uint64_t seed = 1;  // of the times of emulated functions
+  bool control_groups = true;  // where they are allowed; else affinity, and looking
+  std::uint64_t seed = 1;      // of the times of emulated functions
 };
 
 // All from within calls of the agent.
@@ -81,6 +82,7 @@ class Agent {
   };
 
   [[nodiscard]] bool some_spawned();
+  [[nodiscard]] bool any_spawned();
   void take_spawned();
   void spawned(Worker& worker, WorkerProcess process);
   void load(const LoadInstance& command);
@@ -100,6 +102,9 @@ class Agent {
   void lose(Worker& worker, const std::string& why);
   void remove(Worker& worker);
   void look_at_clock();
+  void look_at_memory(Worker& worker);
+  // To the worker; pages of it that nobody has touched yet are counted as ours and not held against its memory.
+  [[nodiscard]] std::optional<data::Block> space_for(Worker& worker, std::size_t bytes);
   [[nodiscard]] Time due() const;  // when to look at the clock next
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;

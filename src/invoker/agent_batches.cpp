@@ -1,4 +1,5 @@
 // How the agent runs batches: inputs gathered, the worker told, its answer checked and kept.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "data/clock.h"
 #include "data/values.h"
 #include "invoker/agent.h"
+#include "invoker/process_tree.h"
 #include "invoker/results.h"
 
 namespace sluice::invoker {
@@ -20,6 +22,7 @@ constexpr std::size_t kSpaceLeast = 4096;
 constexpr double kSpaceSpare = 1.25;
 constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
 constexpr std::size_t kLogLineMax = 1000;
+constexpr Duration kMemoryEvery = Duration::s(1);
 constexpr std::size_t kLogReadMax = 64u << 10;  // at once: what a pipe holds
 
 // Bytes of one row of all declared outputs; 0: some have no fixed size.
@@ -100,8 +103,8 @@ void Agent::next_group(Worker& worker) {
   auto gathered = gather(members, *arena_);
   const Function& function = function_of(running.start.application, running.start.function);
   const std::size_t row_bytes = std::max(declared_row_bytes(function), worker.output_row_bytes);
-  const auto space = arena_->allocate(
-      std::max(kSpaceLeast, static_cast<std::size_t>(static_cast<double>(row_bytes * rows) * kSpaceSpare)));
+  const auto space = space_for(
+      worker, std::max(kSpaceLeast, static_cast<std::size_t>(static_cast<double>(row_bytes * rows) * kSpaceSpare)));
   if (!gathered || !space) {
     for (const std::uint32_t m : running.group) {
       running.results[m] = failed(running.start.members[m],
@@ -185,7 +188,7 @@ void Agent::on_ran(Worker& worker, const wire::Ran& ran) {
 
 void Agent::on_wanted(Worker& worker, const wire::Wanted& wanted) {
   if (!worker.running || wanted.batch != worker.running->start.id.value()) return lose(worker, "asked for no batch");
-  const auto space = arena_->allocate(static_cast<std::size_t>(wanted.bytes));
+  const auto space = space_for(worker, static_cast<std::size_t>(wanted.bytes));
   wire::Grant grant{.batch = wanted.batch};
   if (space) {
     worker.running->space = *space;
@@ -213,6 +216,27 @@ void Agent::finish(Worker& worker) {
                              .results = std::move(running.results),
                              .measured = running.measured,
                              .held = data::now() - running.began});
+  look_at_memory(worker);
+}
+
+std::optional<data::Block> Agent::space_for(Worker& worker, std::size_t bytes) {
+  auto space = arena_->allocate(bytes);
+  if (!space || !worker.memory || !limits_.limits_memory()) return space;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(space->data()) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(space->data() + space->size());
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+  return space;
+}
+
+// Where no control group does it: a worker that has grown too large goes between batches, at the cost of a cold start.
+void Agent::look_at_memory(Worker& worker) {
+  const Time now = data::now();
+  if (!worker.memory || limits_.limits_memory() || now - worker.memory_seen < kMemoryEvery) return;
+  worker.memory_seen = now;
+  const Bytes holds = private_memory_of(family_of(worker.process.pid));
+  if (holds <= *worker.memory) return;
+  lose(worker, str("holds ", to_string(holds), ", `memory` of its function says ", to_string(*worker.memory)));
 }
 
 // A bounded part of what is there: a worker that never stops printing must not keep the scheduler from its work.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "invoker/process_tree.h"
 
 namespace sluice::invoker {
 namespace {
@@ -52,6 +53,13 @@ std::string own_path(const std::string& controller) {
   return {};
 }
 
+std::vector<pid_t> processes_in(const std::string& group) {
+  std::vector<pid_t> out;
+  std::ifstream file(group + "/cgroup.procs");
+  for (pid_t process = 0; file >> process;) out.push_back(process);
+  return out;
+}
+
 // The folder for a new group beside our own processes; some containers mount their group as the root.
 std::string make_group(const std::string& controller, const std::string& name) {
   const std::string mount = mounted_at(controller);
@@ -66,6 +74,7 @@ std::string make_group(const std::string& controller, const std::string& name) {
 }  // namespace
 
 CgroupRoot::CgroupRoot(const std::string& name) {
+  if (name.empty()) return;
   try_version_2(name);
   if (version_ == 0) try_version_1(name);
 }
@@ -128,8 +137,10 @@ bool CgroupRoot::set_memory(const std::string& worker, Bytes bytes) const {
 }
 
 void CgroupRoot::leave(const std::string& worker) const {
+  constexpr int kTurns = 10;  // those that are being ended may start others
   for (const std::string& folder : {cpu_, memory_}) {
-    if (!folder.empty()) ::rmdir(str(folder, "/", worker).c_str());
+    const std::string own = str(folder, "/", worker);
+    for (int i = 0; i < kTurns && !folder.empty() && ::rmdir(own.c_str()) != 0; ++i) end_all(processes_in(own));
   }
 }
 

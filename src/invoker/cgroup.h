@@ -15,7 +15,7 @@ namespace sluice::invoker {
 class CgroupRoot {
  public:
   // `name`: of the group that all workers' groups are in; removed again at the end. A controller that cannot be used is
-  // absent.
+  // absent; of no name: all are.
   explicit CgroupRoot(const std::string& name);
   ~CgroupRoot();
   CgroupRoot(const CgroupRoot&) = delete;
@@ -29,7 +29,8 @@ class CgroupRoot {
   bool enter(const std::string& worker, pid_t pid) const;
   bool set_cpus(const std::string& worker, double cpus) const;
   bool set_memory(const std::string& worker, Bytes bytes) const;
-  void leave(const std::string& worker) const;  // after its process is gone
+  // Ends what is still in the group: what a worker started does not outlive it.
+  void leave(const std::string& worker) const;
 
  private:
   void try_version_1(const std::string& name);

@@ -54,7 +54,8 @@ int start(const std::vector<std::string>& command, int socket, int log, pid_t& p
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP}) sigaddset(&usual, signal);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);  // its own, so that it is ended with what it started
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   const int result = ::posix_spawnp(&pid, arguments.front(), &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
@@ -65,7 +66,8 @@ int start(const std::vector<std::string>& command, int socket, int log, pid_t& p
 
 void end_process(WorkerProcess& process) {
   if (process.pid > 0) {
-    (void)::kill(process.pid, SIGKILL);
+    (void)::kill(-process.pid, SIGKILL);  // with what it started
+    (void)::kill(process.pid, SIGKILL);   // one from the parked parent leads no group
     if (process.own_child) (void)::waitpid(process.pid, nullptr, 0);
   }
   process.pid = 0;
@@ -130,6 +132,7 @@ Result<WorkerProcess> Spawner::fork_from_parked() {
         parked_->channel.receive(answer) == wire::Received::message && answer.size() == sizeof(std::int64_t)) {
       std::int64_t pid = 0;
       std::memcpy(&pid, answer.data(), sizeof pid);
+      if (pid <= 0) return Error{ErrorCode::unavailable, "no more processes can be made"};
       WorkerProcess out;
       out.pid = static_cast<pid_t>(pid);
       out.channel = std::move(ends->first);

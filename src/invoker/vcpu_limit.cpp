@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "invoker/process_tree.h"
 
 namespace sluice::invoker {
 namespace {
@@ -15,7 +16,7 @@ std::string folder_of(InstanceId worker) {
 
 }  // namespace
 
-VcpuLimit::VcpuLimit(const std::string& name) : cgroups_(name) {
+VcpuLimit::VcpuLimit(const std::string& groups) : cgroups_(groups) {
   cpu_set_t set;
   CPU_ZERO(&set);
   (void)::sched_getaffinity(0, sizeof set, &set);
@@ -46,13 +47,8 @@ void VcpuLimit::pin(Limited& worker, std::uint32_t vcpu) {
   std::vector<int> order = allowed_;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return used_[a] < used_[b]; });
   order.resize(std::min<std::size_t>(order.size(), vcpu));
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : order) {
-    CPU_SET(static_cast<std::size_t>(cpu), &set);
-    ++used_[cpu];
-  }
-  (void)::sched_setaffinity(worker.pid, sizeof set, &set);
+  for (const int cpu : order) ++used_[cpu];
+  keep_on(family_of(worker.pid), order);
   worker.cpus = std::move(order);
 }
 

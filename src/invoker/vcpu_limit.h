@@ -17,12 +17,16 @@ namespace sluice::invoker {
 
 class VcpuLimit {
  public:
-  explicit VcpuLimit(const std::string& name);
+  // `groups`: the name of the control group; empty: none is used.
+  explicit VcpuLimit(const std::string& groups);
 
   void enter(InstanceId worker, pid_t pid, std::optional<Bytes> memory);
   // For the batches from now on; nothing happens if it is so already.
   void set(InstanceId worker, std::uint32_t vcpu);
   void leave(InstanceId worker);
+
+  // Else somebody has to look at what workers hold.
+  [[nodiscard]] bool limits_memory() const { return cgroups_.limits_memory(); }
 
   [[nodiscard]] std::string describe_cpu() const;     // "cgroup v1 quota", "affinity", …
   [[nodiscard]] std::string describe_memory() const;  // likewise

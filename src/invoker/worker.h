@@ -48,6 +48,8 @@ struct Worker {
   Duration load_took;
   std::optional<Running> running;
   std::size_t output_row_bytes = 0;     // of the largest row so far
+  std::optional<Bytes> memory;          // it may hold; none: whatever it takes
+  Time memory_seen;                     // looked at last
   std::string partial_line, last_line;  // of what it prints
   std::size_t log_bytes = 0;            // of the batch under way
 };

@@ -1,9 +1,11 @@
 // A worker that does not keep to the protocol, for tests of the invoker. What it does wrong is the name of the function
 // it is told to load; one whose name it does not know it serves as a good worker would, with outputs of no bytes.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,6 +15,13 @@
 
 namespace sluice {
 namespace {
+
+constexpr std::int64_t kMuch = 40'000'000;
+
+struct Arena {
+  wire::Descriptor descriptor;
+  std::uint64_t bytes = 0;
+};
 
 void tell(wire::Channel& channel, const wire::FromWorker& message) {
   std::string bytes;
@@ -64,7 +73,7 @@ wire::Placed stolen(const wire::Run& run, const std::string& manner) {
   return output(own.offset, static_cast<std::uint64_t>(rows) + 1, {rows + 1, 1});  // "claims other rows"
 }
 
-void on_run(wire::Channel& channel, const wire::Run& run, const std::string& manner) {
+void on_run(wire::Channel& channel, const wire::Run& run, const std::string& manner, const Arena& arena) {
   if (manner == "ends") {
     print("this is the end");  // and no end of the line
     ::_exit(3);
@@ -86,6 +95,16 @@ void on_run(wire::Channel& channel, const wire::Run& run, const std::string& man
     (void)channel.receive(grant);
     return tell(channel, wire::Ran{.batch = run.batch, .error = "NoSpace"});
   }
+  if (manner == "writes 40 MB") {
+    tell(channel, wire::Wanted{.batch = run.batch, .bytes = kMuch});
+    std::string bytes;
+    (void)channel.receive(bytes);
+    const auto grant = wire::decode_to_worker(bytes);
+    const std::uint64_t offset = std::get<wire::Grant>(*grant).outputs.offset;
+    void* memory = ::mmap(nullptr, arena.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena.descriptor.get(), 0);
+    std::memset(static_cast<char*>(memory) + offset, 'x', kMuch);
+    return tell(channel, wire::Ran{.batch = run.batch, .outputs = {output(offset, kMuch, {1, kMuch})}});
+  }
   if (manner == "floods its log") {
     const std::string lines(1 << 15, '\n');
     for (;;) print(lines);
@@ -101,13 +120,17 @@ void on_run(wire::Channel& channel, const wire::Run& run, const std::string& man
 int serve(int socket) {
   wire::Channel channel{wire::Descriptor(socket)};
   std::string message, manner;
+  Arena arena;
   for (;;) {
     std::vector<wire::Descriptor> descriptors;
     if (channel.receive(message, &descriptors) != wire::Received::message) return 0;
     const auto decoded = wire::decode_to_worker(message);
     if (!decoded) return 1;
-    if (const auto* load = std::get_if<wire::Load>(&*decoded)) on_load(channel, manner = load->function);
-    if (const auto* run = std::get_if<wire::Run>(&*decoded)) on_run(channel, *run, manner);
+    if (const auto* load = std::get_if<wire::Load>(&*decoded)) {
+      arena = {std::move(descriptors.at(0)), load->arena_bytes};
+      on_load(channel, manner = load->function);
+    }
+    if (const auto* run = std::get_if<wire::Run>(&*decoded)) on_run(channel, *run, manner, arena);
   }
 }
 
