@@ -50,12 +50,20 @@ NodeGroup this_machine() {
   return {.vcpu = std::max(1u, std::thread::hardware_concurrency()), .memory = Bytes(static_cast<std::int64_t>(memory))};
 }
 
+// One line is enough to stop; the command that shows the others is named.
+std::string first_error(const spec::Diagnostics& diagnostics, const std::string& file) {
+  for (const spec::Diagnostic& diagnostic : diagnostics.sorted()) {
+    if (diagnostic.severity != spec::Diagnostic::Severity::error) continue;
+    const std::string more = diagnostics.errors() > 1 ? str("; all ", diagnostics.errors(), " errors: sluice check ", file) : "";
+    return str(to_string(diagnostic), more);
+  }
+  return str(file, " cannot be read");
+}
+
 Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
   if (options.cluster.empty()) return std::vector{this_machine()};
   const spec::Loaded loaded = spec::load(options.cluster);
-  std::string errors;
-  for (const auto& diagnostic : loaded.diagnostics.sorted()) errors += str(errors.empty() ? "" : "\n", to_string(diagnostic));
-  if (!loaded.document) return Error{ErrorCode::invalid, errors};
+  if (!loaded.document) return Error{ErrorCode::invalid, first_error(loaded.diagnostics, options.cluster)};
   if (const auto* cluster = std::get_if<Cluster>(&*loaded.document)) return cluster->nodes;
   return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
 }

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -20,6 +22,22 @@ fs::path own_folder() {
   return failed ? fs::path(".") : self.parent_path();
 }
 
+// Put in place whole: a server that has the directory already may be starting a worker from it right now.
+Status write_python_worker(const std::string& path) {
+  std::error_code failed;
+  fs::create_directories(fs::path(path).parent_path(), failed);
+  const std::string partial = str(path, ".", ::getpid());
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  file << engine::python_worker_source();
+  file.close();
+  const std::string why = file ? "" : std::strerror(errno);
+  if (file) fs::rename(partial, path, failed);
+  if (file && !failed) return Done{};
+  std::error_code ignored;
+  fs::remove(partial, ignored);
+  return Error{ErrorCode::io, str("'", path, "' cannot be written: ", file ? failed.message() : why)};
+}
+
 }  // namespace
 
 Result<invoker::Spawner::Options> spawner_options(const std::string& directory) {
@@ -30,14 +48,8 @@ Result<invoker::Spawner::Options> spawner_options(const std::string& directory) 
     return Error{ErrorCode::not_found, str("the program that runs functions is not at '", out.worker,
                                            "': build it with `make build`, or say where it is with SLUICE_WORKER")};
   }
-  std::error_code failed;
-  fs::create_directories(directory, failed);
   out.python_worker = str(directory, "/sluice_worker.py");
-  std::ofstream file(out.python_worker, std::ios::binary | std::ios::trunc);
-  file << engine::python_worker_source();
-  if (!file.flush()) {
-    return Error{ErrorCode::io, str("'", out.python_worker, "' cannot be written: is the data directory writable, the disk full?")};
-  }
+  if (const Status written = write_python_worker(out.python_worker); !written) return written.error();
   return out;
 }
 
