@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup bench bench-plan bench-sim soak determinism fuzz lint format clean
+.PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live soak determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -15,6 +15,7 @@ help:
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
+	@echo "make bench-live   the live platform: requests per CPU-second, added latency, stage hops, overload, cold starts (minutes)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -44,6 +45,9 @@ bench-plan: build
 
 bench-sim: build
 	@$(RELEASE)/bench/bench_sim
+
+bench-live: build
+	@tools/bench_live.py --build $(RELEASE)
 
 soak: build
 	@first=1; while $(RELEASE)/sluice soak --seeds $$first..$$((first + 999)); do first=$$((first + 1000)); done

@@ -80,8 +80,6 @@ void Agent::poll(std::optional<Time> until, const std::function<bool()>& look) {
   std::array<epoll_event, kEvents> events{};
   doorbell_.will_sleep();
   const Time next = std::min(until.value_or(Time::max()), due());
-  const bool work = look() || some_spawned();  // what came before will_sleep() did not ring
-  const std::int64_t ns = work ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
   const std::int64_t ns =
       look() || any_spawned() ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
   const timespec timeout{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
@@ -145,7 +143,6 @@ void Agent::load(const LoadInstance& command) {
   });
 }
 
-bool Agent::some_spawned() {
 bool Agent::any_spawned() {
   const std::lock_guard lock(spawned_mutex_);
   return !spawned_.empty();

@@ -81,7 +81,6 @@ class Agent {
     Result<WorkerProcess> process;
   };
 
-  [[nodiscard]] bool some_spawned();
   [[nodiscard]] bool any_spawned();
   void take_spawned();
   void spawned(Worker& worker, WorkerProcess process);

@@ -1,0 +1,160 @@
+"""What is measured of the live platform, a function a topic: each gives a table and the numbers in it."""
+import dataclasses
+import json
+
+from bench_live_world import load, nginx, sluice
+
+REQUEST = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]})
+ANSWER = json.dumps({"model_name": "noop", "model_version": "1",
+                     "outputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]})
+NOOP_MS = 0.005
+FREE_BATCHES = (1, 2, 4, 8, 16, 32, 64)
+CONNECTIONS = 64
+
+
+@dataclasses.dataclass
+class Topic:
+    """A table of texts, and the same as numbers."""
+    name: str
+    title: str
+    header: list
+    rows: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)
+    numbers: dict = dataclasses.field(default_factory=dict)
+
+
+def chain(name, stages, batches, slo="10s", milliseconds=lambda batch: NOOP_MS, deviation=0):
+    """An application of emulated stages, one after the other, each a function of its own."""
+    table = ", ".join(f"[{batch}, 1, 0, {milliseconds(batch)}, {deviation}]" for batch in batches)
+    functions = "".join(f"  s{i}: {{runtime: emulated, memory: 10MB, profile: {{table: [{table}]}}}}\n" for i in range(stages))
+    workflow = "".join(f"  s{i}: {{{'' if i == 0 else f'after: s{i - 1}'}}}\n" for i in range(stages))
+    return f"application: {name}\nslo: {{latency: {slo}, percentile: 95}}\nfunctions:\n{functions}workflow:\n{workflow}"
+
+
+def infer(name):
+    return f"/v2/models/{name}/infer"
+
+
+def p(figures, quantile, status="200"):
+    return figures["statuses"].get(status, {}).get(f"{quantile}_us", float("nan"))
+
+
+def per_cpu_second(figures):
+    return figures["requests"] / max(sum(figures["server_cpu_s"]), 1e-9)
+
+
+def settled(world, server, name, body, seconds=1.5, **options):
+    """A closed-loop run with the CPU time of the server and the workers that a run before it had started."""
+    load(world, server.port, infer(name), body, seconds=seconds / 2, connections=CONNECTIONS)
+    return load(world, server.port, infer(name), body, seconds=seconds, pids=server.pids(), **options)
+
+
+def best_of(runs, key, run):
+    return max((run() for _ in range(runs)), key=key)
+
+
+def throughput(world):
+    """a: what the request path costs."""
+    out = Topic("throughput", f"No-op function in a worker process, {CONNECTIONS} connections, closed loop",
+                ["", "per CPU-second", "per second", "CPU server", "CPU workers", "CPU client", "batch"],
+                notes=["per CPU-second: of all processes of Sluice together; best of 3 runs; target 20,000"])
+
+    def row(name, figures, batch):
+        server, workers = figures["server_cpu_s"][0], sum(figures["server_cpu_s"][1:])
+        rate = figures["requests"] / figures["seconds"]
+        out.rows.append([name, f"{per_cpu_second(figures):,.0f}", f"{rate:,.0f}", f"{server:.2f} s", f"{workers:.2f} s",
+                         f"{figures['client_cpu_s']:.2f} s", f"{batch:.1f}"])
+        out.numbers[name] = {"per_cpu_second": per_cpu_second(figures), "rate": rate, "server_cpu_s": server,
+                             "workers_cpu_s": workers, "batch": batch}
+
+    with sluice(world) as server:
+        for name, batches in (("batch-1", (1,)), ("free-batching", FREE_BATCHES)):
+            server.deploy(chain(name, 1, batches))
+            figures = best_of(3, per_cpu_second, lambda n=name: settled(world, server, n, REQUEST, connections=CONNECTIONS))
+            stats = server.get(f"/v2/models/{name}/stats")["model_stats"][0]
+            row(name, figures, stats["inference_count"] / max(stats["execution_count"], 1))
+    with nginx(world, ANSWER) as beside:
+        if beside is None:
+            out.notes.append("nginx is not installed (package nginx-light): nothing beside it")
+        else:
+            row("nginx", best_of(3, per_cpu_second, lambda: load(
+                world, beside.port, "/", REQUEST, seconds=1.5, connections=CONNECTIONS, pids=[beside.pid])), 1)
+    return out
+
+
+def added_latency(world):
+    """b: what Sluice adds to what the function takes."""
+    out = Topic("added-latency", "Added latency, open loop (Poisson), at half of the peak rate",
+                ["", "rate", "p50", "p99", "worker", "nginx p50", "nginx p99", "added p50", "added p99"],
+                notes=["added: client latency less the worker's mean time and nginx's percentile at the same rate;"
+                       " best of 3 runs; targets 100 and 500 us"])
+
+    def at_rate(port, target, rate):
+        return best_of(3, lambda f: -p(f, "p99"), lambda: load(
+            world, port, target, REQUEST, seconds=1.5, connections=CONNECTIONS, rate=rate, poisson=True))
+
+    with sluice(world) as server, nginx(world, ANSWER) as beside:
+        for name, batches in (("batch-1", (1,)), ("free-batching", FREE_BATCHES)):
+            server.deploy(chain(name, 1, batches))
+            peak = best_of(2, lambda f: f["requests"], lambda n=name: settled(
+                world, server, n, REQUEST, connections=CONNECTIONS))
+            rate = peak["requests"] / peak["seconds"] / 2
+            count, ns = server.compute(name)
+            figures = at_rate(server.port, infer(name), rate)
+            count_after, ns_after = server.compute(name)
+            worker = (ns_after - ns) / max(count_after - count, 1) / 1e3
+            under = at_rate(beside.port, "/", rate) if beside else None
+            base = {q: p(under, q) if under else 0.0 for q in ("p50", "p99")}
+            added = {q: p(figures, q) - worker - base[q] for q in ("p50", "p99")}
+            out.rows.append([name, f"{rate:,.0f}/s", *(f"{x:.0f} us" for x in (
+                p(figures, "p50"), p(figures, "p99"), worker, base["p50"], base["p99"], added["p50"], added["p99"]))])
+            out.numbers[name] = {"rate": rate, "p50_us": p(figures, "p50"), "p99_us": p(figures, "p99"), "worker_us": worker,
+                                 "nginx_p50_us": base["p50"], "nginx_p99_us": base["p99"],
+                                 "added_p50_us": added["p50"], "added_p99_us": added["p99"]}
+        if beside is None:
+            out.notes.append("nginx is not installed (package nginx-light): nothing was taken off for it")
+    return out
+
+
+OVERLOAD_SLO_MS = 200
+OVERLOAD_VCPU = 8
+OVERLOAD_TIMES = {1: 20, 2: 23, 4: 29, 8: 41}  # batch: ms
+
+
+def overload(world):
+    """e: what is left of the goodput when far too much is asked."""
+    out = Topic("overload", f"Overload: 2 stages of 20 ms (batches to 8) on {OVERLOAD_VCPU} emulated vCPUs, SLO "
+                f"{OVERLOAD_SLO_MS} ms, open loop (Poisson)",
+                ["load", "asked", "goodput", "of peak", "late", "refused", "refusal p50", "refusal p99", "other", "p99 of 200"],
+                notes=["goodput: answered with 200 within the SLO; targets: at 3 x within 5 % of the peak, refusals p99 < 5 ms"])
+    cluster = world.file("cluster.yaml", f"cluster: {{invokers: 1, vcpu: {OVERLOAD_VCPU}}}\n")
+    document = chain("overload", 2, OVERLOAD_TIMES, f"{OVERLOAD_SLO_MS}ms", OVERLOAD_TIMES.get, 0.2)
+    bound = OVERLOAD_VCPU / 2 * max(batch / ms for batch, ms in OVERLOAD_TIMES.items()) * 1000
+
+    def run(server, rate, seconds):
+        return load(world, server.port, infer("overload"), REQUEST, seconds=seconds, warmup=1, connections=64, rate=rate,
+                    poisson=True, slo_ms=OVERLOAD_SLO_MS)
+
+    with sluice(world, "--cluster", cluster) as server:
+        server.deploy(document)
+        run(server, bound / 2, 2)  # workers start
+        probes = {part: run(server, bound * part, 2) for part in (0.8, 0.9, 1.0)}
+        peak = max(f["in_time"] / f["seconds"] for f in probes.values())
+        sweep = {times: run(server, peak * times, 4) for times in (0.5, 0.8, 1, 1.5, 2, 3)}
+    peak_goodput = max(f["in_time"] / f["seconds"] for f in sweep.values())
+    for times, figures in sweep.items():
+        count = {status: s["count"] for status, s in figures["statuses"].items()}
+        goodput = figures["in_time"] / figures["seconds"]
+        late, refused = count.get("200", 0) - figures["in_time"], count.get("429", 0)
+        other = figures["requests"] + figures["unanswered"] - count.get("200", 0) - refused
+        refusal = [p(figures, q, "429") / 1e3 for q in ("p50", "p99")]
+        out.rows.append([f"{times} x", f"{peak * times:,.0f}/s", f"{goodput:,.0f}/s", f"{goodput / peak_goodput:.1%}",
+                         late, refused, *(f"{ms:.2f} ms" for ms in refusal), other, f"{p(figures, 'p99') / 1e3:.0f} ms"])
+        out.numbers[f"{times}"] = {"rate": peak * times, "goodput": goodput, "of_peak": goodput / peak_goodput, "late": late,
+                                   "refused": refused, "refusal_p50_ms": refusal[0], "refusal_p99_ms": refusal[1],
+                                   "other": other}
+    out.notes.append(f"the machines could at best do {bound:,.0f}/s")
+    return out
+
+
+TOPICS = {"throughput": throughput, "added-latency": added_latency, "overload": overload}
