@@ -74,9 +74,9 @@ class Includes(TidyTest):
         "sim": "base domain profile plan policy core record workload",
         "reproduce": "base domain spec profile plan policy core record workload sim",
         "data": "base domain", "engine": "base domain data", "wire": "base domain data", "bus": "base domain data wire",
-        "invoker": "base domain data wire bus engine", "store": "base domain data",
-        "live": "base domain profile plan policy core record data wire bus store",
-        "gateway": "base domain spec profile plan policy core record data wire bus store live",
+        "invoker": "base domain profile data wire bus engine", "store": "base domain data",
+        "live": "base domain spec profile plan policy core record data wire bus engine invoker store",
+        "gateway": "base domain spec profile plan policy core record data wire bus engine invoker store live",
         "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
     }
 

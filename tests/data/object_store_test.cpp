@@ -11,6 +11,7 @@ SharedTensors tensors(const std::string& name) {
 
 TEST(ObjectStore, KeepsObjectsOfRequestsApart) {
   ObjectStore store;
+  for (const std::uint64_t id : {1, 2}) store.open(RequestId(id), tensors("inputs"));
   const auto a = tensors("a"), b = tensors("b");
   store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, a);
   store.put(RequestId(2), {.run = 1, .stage = StageId(0)}, b);
@@ -25,15 +26,25 @@ TEST(ObjectStore, KeepsObjectsOfRequestsApart) {
 
 TEST(ObjectStore, PutsALaterObjectInThePlaceOfTheEarlierOne) {
   ObjectStore store;
-  store.put(RequestId(1), {}, tensors("a"));
+  store.open(RequestId(1), tensors("a"));
   const auto again = tensors("b");
   store.put(RequestId(1), {}, again);
   EXPECT_EQ(store.get(RequestId(1), {}), again);
   EXPECT_EQ(store.items(RequestId(1), kRequestInputs, StageId()), 1u);
 }
 
+TEST(ObjectStore, DropsWhatComesAfterTheRequestIsOver) {
+  ObjectStore store;
+  store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, tensors("early"));
+  store.open(RequestId(1), tensors("inputs"));
+  store.release(RequestId(1));
+  store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, tensors("late"));
+  EXPECT_EQ(store.requests(), 0u);
+}
+
 TEST(ObjectStore, CountsTheItemsOfAStage) {
   ObjectStore store;
+  store.open(RequestId(1), tensors("inputs"));
   for (std::uint32_t item = 0; item < 3; ++item)
     store.put(RequestId(1), {.run = 4, .stage = StageId(2), .item = item}, tensors("a"));
   store.put(RequestId(1), {.run = 5, .stage = StageId(2)}, tensors("b"));
@@ -45,6 +56,7 @@ TEST(ObjectStore, CountsTheItemsOfAStage) {
 TEST(ObjectStore, FreesTheMemoryOfARequestThatIsReleasedUnlessSomebodyReadsIt) {
   const auto arena = Arena::make(Bytes(1024)).value();
   ObjectStore store;
+  store.open(RequestId(1), tensors("inputs"));
   for (std::uint32_t item = 0; item < 2; ++item) {
     store.put(RequestId(1), {.item = item}, std::make_shared<const Tensors>(Tensors{{.block = *arena->allocate(64)}}));
   }
