@@ -1,0 +1,34 @@
+"""Measures the saved networks with one thread and writes profiles/FUNCTION.csv, which the documents refer to."""
+import statistics
+import time
+
+import torch
+
+BATCHES = (1, 2, 4, 8)
+WARM_UP, CALLS = 10, 60
+SHAPES = {"deblur": (3, 32, 32), "super_resolution": (3, 32, 32), "background_removal": (3, 64, 64),
+          "segmentation": (4, 64, 64), "classification": (3, 64, 64), "depth": (3, 64, 64)}
+
+
+@torch.inference_mode()
+def measured(network, batch, shape):
+    """(mean, standard deviation) in ms of CALLS calls."""
+    inputs, times = torch.rand(batch, *shape), []
+    for call in range(WARM_UP + CALLS):
+        began = time.perf_counter()
+        network(inputs)
+        if call >= WARM_UP:
+            times.append(1000 * (time.perf_counter() - began))
+    return statistics.mean(times), statistics.stdev(times)
+
+
+def write(networks, folder):
+    torch.set_num_threads(1)
+    folder.mkdir(exist_ok=True)
+    for name, network in networks.items():
+        lines = ["batch,vcpu,vgpu,mean_ms,sd_ms"]
+        for batch in BATCHES:
+            mean, deviation = measured(network, batch, SHAPES[name])
+            lines.append(f"{batch},1,0,{mean:.3f},{deviation:.3f}")
+            print(f"{name:<20} batch {batch}: {mean:.2f} ms ± {deviation:.2f}", flush=True)
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
