@@ -6,8 +6,15 @@ import torch
 
 BATCHES = (1, 2, 4, 8)
 WARM_UP, CALLS = 10, 60
-SHAPES = {"deblur": (3, 32, 32), "super_resolution": (3, 32, 32), "background_removal": (3, 64, 64),
-          "segmentation": (4, 64, 64), "classification": (3, 64, 64), "depth": (3, 64, 64)}
+PROFILES = {  # file: network, shape of one input
+    "deblur": ("deblur", (3, 32, 32)),
+    "deblur_large": ("deblur", (3, 64, 64)),
+    "super_resolution": ("super_resolution", (3, 32, 32)),
+    "background_removal": ("background_removal", (3, 64, 64)),
+    "segmentation": ("segmentation", (4, 64, 64)),
+    "classification": ("classification", (3, 64, 64)),
+    "depth": ("depth", (3, 64, 64)),
+}
 
 
 @torch.inference_mode()
@@ -25,10 +32,10 @@ def measured(network, batch, shape):
 def write(networks, folder):
     torch.set_num_threads(1)
     folder.mkdir(exist_ok=True)
-    for name, network in networks.items():
+    for name, (network, shape) in PROFILES.items():
         lines = ["batch,vcpu,vgpu,mean_ms,sd_ms"]
         for batch in BATCHES:
-            mean, deviation = measured(network, batch, SHAPES[name])
+            mean, deviation = measured(networks[network], batch, shape)
             lines.append(f"{batch},1,0,{mean:.3f},{deviation:.3f}")
             print(f"{name:<20} batch {batch}: {mean:.2f} ms ± {deviation:.2f}", flush=True)
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")

@@ -12,7 +12,6 @@ import json
 import time
 from pathlib import Path
 
-import numpy as np
 import torch
 from PIL import Image
 
@@ -47,13 +46,9 @@ def training_scenes():
     return made
 
 
-def mean_depth_file():
-    return MODELS / "mean_depth.npy"
-
-
 def print_tables(networks, split, digits, depths):
     print(f"\n## {split}: {digits} digit scenes, {depths} depth scenes")
-    mean_depth = torch.from_numpy(np.load(mean_depth_file()))
+    mean_depth = scenes.depth_scenes("train", DEPTH_TEST).depth.mean(0, keepdim=True)
     measure.tables(networks, scenes.digit_scenes(split, digits), scenes.depth_scenes(split, depths), mean_depth)
 
 
@@ -61,7 +56,6 @@ def train():
     MODELS.mkdir(exist_ok=True)
     torch.manual_seed(SEED)
     trainer = Trainer(*training_scenes())
-    np.save(mean_depth_file(), trainer.depth_scenes.depth.mean(0, keepdim=True).numpy())
     for name in STAGES:
         getattr(trainer, name)()
         save(name, trainer.networks[name])
