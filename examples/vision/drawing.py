@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 SIZE = 64
-KERNEL = 11
+REACH = 5  # of a blur kernel to either side
 
 
 class Dice:
@@ -72,32 +72,39 @@ def stamp(glyphs, u, v, size, slant):
     return F.grid_sample(glyphs, grid, align_corners=False)
 
 
-def motion_kernels(dice, count):
-    """[count, 11, 11]: a stroke of 2..5 px, nearly horizontal, smoothed by a Gaussian of 0.4..0.7 px."""
-    length, angle = dice.between(2, 5, count), dice.between(-0.2, 0.2, count)
-    sigma = dice.between(0.4, 0.7, count)[:, None, None, None]
-    along = torch.linspace(-0.5, 0.5, 15)[None] * length[:, None]
-    x = (along * torch.cos(angle)[:, None])[:, :, None, None]
-    y = (along * torch.sin(angle)[:, None])[:, :, None, None]
-    axis = torch.arange(KERNEL) - KERNEL // 2
-    distance = (axis[None, None, None, :] - x) ** 2 + (axis[None, None, :, None] - y) ** 2
-    kernels = torch.exp(-distance / (2 * sigma ** 2)).sum(1)
-    return kernels / kernels.sum((1, 2), keepdim=True)
+class Shake:
+    """How the camera moved in each of `count` pictures: 2..5 px of the small picture, nearly horizontal, and a
+    Gaussian of 0.4..0.7 px."""
+
+    def __init__(self, dice, count):
+        self.length, self.angle = dice.between(2, 5, count), dice.between(-0.2, 0.2, count)
+        self.sigma = dice.between(0.4, 0.7, count)
+
+    def kernels(self, scale=1):
+        """[count, k, k] with k odd; `scale` 2 is the same movement in the large picture."""
+        along = torch.linspace(-0.5, 0.5, 15)[None] * self.length[:, None] * scale
+        x = (along * torch.cos(self.angle)[:, None])[:, :, None, None]
+        y = (along * torch.sin(self.angle)[:, None])[:, :, None, None]
+        reach = REACH * scale
+        axis = torch.arange(-reach, reach + 1)
+        distance = (axis[None, None, None, :] - x) ** 2 + (axis[None, None, :, None] - y) ** 2
+        kernels = torch.exp(-distance / (2 * (scale * self.sigma[:, None, None, None]) ** 2)).sum(1)
+        return kernels / kernels.sum((1, 2), keepdim=True)
 
 
 def blurred(images, kernels):
     """Each picture convolved with its own kernel."""
     count, channels, height, width = images.shape
-    margin = KERNEL // 2
+    margin = kernels.shape[1] // 2
     padded = F.pad(images, (margin,) * 4, mode="reflect").view(1, count * channels, height + 2 * margin, -1)
     weights = kernels.repeat_interleave(channels, 0)[:, None]
     return F.conv2d(padded, weights, groups=count * channels).view(count, channels, height, width)
 
 
-def degraded(dice, images):
+def degraded(dice, images, shake=None):
     """What the camera delivers of a clean 64x64 picture: 32x32, shaken, noisy, 8 bits."""
     small = F.avg_pool2d(images, 2)
-    shaken = blurred(small, motion_kernels(dice, len(images)))
+    shaken = blurred(small, (shake or Shake(dice, len(images))).kernels())
     noisy = shaken + 0.004 * dice.normal(shaken.shape)
     return (noisy.clamp(0, 1) * 255).round() / 255
 

@@ -120,8 +120,6 @@ def picture_rows(networks, scenes, kind):
               applied(networks["super_resolution"], sharp)),
              ("super-resolution after deblur (from: bicubic)", truth, applied(bicubic, deblurred),
               applied(networks["super_resolution"], deblurred)),
-             ("super-resolution of the degraded picture (from: bicubic)", truth, applied(bicubic, scenes.input),
-              applied(networks["super_resolution"], scenes.input)),
              ("deblur, 64x64, after super-resolution", truth, applied(networks["super_resolution"], scenes.input),
               run(networks, ("super_resolution", "deblur"), scenes.input))]
     for title, wanted, before, after in cases:

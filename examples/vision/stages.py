@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from drawing import Dice, degraded
+from drawing import Dice, Shake, blurred, degraded
 from networks import BackgroundRemoval, Classification, Deblur, Depth, Direct, Segmentation, SuperResolution
 from optimise import applied, optimise
 from scenes import STROKE, to_bytes, to_floats
 
-STEPS = {"deblur": 3000, "super_resolution": 2500, "background_removal": 2200, "segmentation": 2500,
+SEED = 7  # the first network's; each has its own, so keeping some does not change the others
+STEPS = {"deblur": 3000, "super_resolution": 2000, "background_removal": 2200, "segmentation": 2500,
          "classification": 3000, "depth": 1800, "direct": 6000}
 
 
@@ -82,12 +83,18 @@ def train_deblur(pictures):
     return network, optimise("deblur", network, STEPS["deblur"], 2e-3, loss_of)
 
 
-def train_super_resolution(inputs, pictures):
-    network, batches = SuperResolution(), Batches(len(pictures), 16, 3)
+def train_super_resolution(inputs, pictures, is_shaken):
+    """Leaves deblurring to deblur: of a shaken picture it makes a larger picture that is just as shaken."""
+    network, batches, chance = SuperResolution(), Batches(len(pictures), 16, 3), Dice(13)
 
     def loss_of(_):
         rows = batches.next()
-        return F.l1_loss(network(to_floats(inputs[rows])), to_floats(pictures[rows]))
+        images, target, shaken = to_floats(inputs[rows]), to_floats(pictures[rows]), is_shaken[rows]
+        if shaken.any():
+            shake = Shake(chance, int(shaken.sum()))
+            images[shaken] = degraded(chance, target[shaken], shake)
+            target[shaken] = blurred(target[shaken], shake.kernels(2))
+        return F.l1_loss(network(images), target)
 
     return network, optimise("super-resolution", network, STEPS["super_resolution"], 2e-3, loss_of)
 
@@ -167,49 +174,54 @@ def through(network, inputs):
 
 
 class Trainer:
-    """Trains the networks one after the other; each method needs those above it."""
+    """Trains the networks one after the other, or takes those of `kept`; each method needs those above it."""
 
-    def __init__(self, scenes, depth_scenes):
+    def __init__(self, scenes, depth_scenes, kept):
         self.scenes, self.depth_scenes, self.ways = scenes, depth_scenes, Ways.of(len(scenes.label))
-        self.networks, self.seconds, self.chain = {}, {}, scenes.input[self.ways.chain]
+        self.networks, self.seconds, self.chain = dict(kept), {}, scenes.input[self.ways.chain]
 
-    def keep(self, name, trained):
-        self.networks[name], self.seconds[name] = trained
+    def obtain(self, name, train):
+        if name not in self.networks:
+            torch.manual_seed(SEED + len(self.networks))
+            self.networks[name], self.seconds[name] = train()
         return self.networks[name]
 
     def inputs(self, clean, other):
         return mixed(self.ways, clean[self.ways.clean], other, self.chain)
 
     def deblur(self):
-        network = self.keep("deblur", train_deblur(torch.cat([self.scenes.clean, self.depth_scenes.clean])))
-        self.chain = through(network, self.chain)
+        pictures = torch.cat([self.scenes.clean, self.depth_scenes.clean])
+        self.chain = through(self.obtain("deblur", lambda: train_deblur(pictures)), self.chain)
 
     def super_resolution(self):
         inputs = self.inputs(small(self.scenes.clean), self.scenes.input[self.ways.other])
-        network = self.keep("super_resolution", train_super_resolution(inputs, self.scenes.clean))
+        shaken = torch.zeros(len(inputs), dtype=torch.bool)
+        shaken[self.ways.other] = True
+        network = self.obtain("super_resolution", lambda: train_super_resolution(inputs, self.scenes.clean, shaken))
         self.chain = through(network, self.chain)
         self.enlarged = through(network, self.scenes.input[self.ways.other])
 
     def background_removal(self):
         inputs = self.inputs(self.scenes.clean, through(self.networks["deblur"], self.enlarged))
-        network = self.keep("background_removal", train_background_removal(inputs, self.scenes.matte))
+        network = self.obtain("background_removal", lambda: train_background_removal(inputs, self.scenes.matte))
         self.chain = through(network, self.chain)
 
     def segmentation(self):
         inputs = self.inputs(with_alpha(self.scenes.clean, self.scenes.matte), with_alpha(self.enlarged))
-        network = self.keep("segmentation", train_segmentation(inputs, self.scenes.classes))
+        network = self.obtain("segmentation", lambda: train_segmentation(inputs, self.scenes.classes))
         self.chain = through(network, self.chain)
         self.other_map = through(network, self.enlarged)
 
     def classification(self):
-        inputs = self.inputs(true_map(self.scenes.classes), self.other_map)
-        self.keep("classification", train_classifier("classification", Classification(), inputs, self.scenes.label))
+        inputs, labels = self.inputs(true_map(self.scenes.classes), self.other_map), self.scenes.label
+        self.obtain("classification", lambda: train_classifier("classification", Classification(), inputs, labels))
 
     def depth(self):
         scenes, ways = self.depth_scenes, Ways.of(len(self.depth_scenes.input))
         delivered = through(self.networks["super_resolution"], through(self.networks["deblur"], scenes.input))
         delivered[ways.clean] = scenes.clean[ways.clean]
-        self.keep("depth", train_depth(delivered, scenes.depth))
+        self.obtain("depth", lambda: train_depth(delivered, scenes.depth))
 
     def direct(self):
-        self.keep("direct", train_classifier("direct", Direct(), self.scenes.input, self.scenes.label))
+        inputs, labels = self.scenes.input, self.scenes.label
+        self.obtain("direct", lambda: train_classifier("direct", Direct(), inputs, labels))

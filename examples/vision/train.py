@@ -2,6 +2,7 @@
 """Trains the six networks of this example, saves them as TorchScript in models/ and prints what they achieve.
 
     train.py            train, save, print the tables of the validation and the test scenes
+    train.py --from X   the same, but keep the models of the stages before X
     train.py --direct   train only the single network that the chain is compared with
     train.py --measure  print the test tables of the models that are there
     train.py --scenes   write eight test scenes to scenes/
@@ -23,7 +24,6 @@ from stages import STEPS, Trainer
 
 HERE = Path(__file__).parent
 MODELS = HERE / "models"
-SEED = 7
 TRAINING, DEPTH_TRAINING = 8000, 3000
 VALIDATION, TEST, DEPTH_TEST = 1000, 2000, 500
 SHOWN = 8
@@ -34,9 +34,9 @@ def save(name, network):
     torch.jit.save(frozen, str(MODELS / f"{name}.pt"))
 
 
-def load():
-    """The committed networks by name."""
-    return {name: torch.jit.load(str(MODELS / f"{name}.pt")) for name in STAGES}
+def load(names=STAGES):
+    """The saved networks by name."""
+    return {name: torch.jit.load(str(MODELS / f"{name}.pt")) for name in names}
 
 
 def training_scenes():
@@ -52,23 +52,23 @@ def print_tables(networks, split, digits, depths):
     measure.tables(networks, scenes.digit_scenes(split, digits), scenes.depth_scenes(split, depths), mean_depth)
 
 
-def train():
+def train(first):
     MODELS.mkdir(exist_ok=True)
-    torch.manual_seed(SEED)
-    trainer = Trainer(*training_scenes())
-    for name in STAGES:
+    names = list(STAGES)
+    trainer = Trainer(*training_scenes(), load(names[:names.index(first)]))
+    for name in names:
         getattr(trainer, name)()
-        save(name, trainer.networks[name])
-    rows = [[name, f"{parameters_of(network):,}", str(STEPS[name]), f"{trainer.seconds[name]:.0f}"]
-            for name, network in trainer.networks.items()]
+        if name in trainer.seconds:
+            save(name, trainer.networks[name])
+    rows = [[name, f"{parameters_of(trainer.networks[name]):,}", str(STEPS[name]), f"{seconds:.0f}"]
+            for name, seconds in trainer.seconds.items()]
     measure.table("Training", ("network", "parameters", "steps", "seconds"), rows)
     print_tables(load(), "valid", VALIDATION, DEPTH_TEST)
     print_tables(load(), "test", TEST, DEPTH_TEST)
 
 
 def train_direct():
-    torch.manual_seed(SEED)
-    trainer = Trainer(*training_scenes())
+    trainer = Trainer(*training_scenes(), {})
     trainer.direct()
     network = trainer.networks["direct"]
     print(f"{parameters_of(network):,} parameters, {STEPS['direct']} steps, {trainer.seconds['direct']:.0f} s")
@@ -94,6 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option in ("direct", "measure", "scenes", "profile"):
         parser.add_argument(f"--{option}", action="store_true")
+    parser.add_argument("--from", dest="first", choices=STAGES, default=next(iter(STAGES)))
     chosen = parser.parse_args()
     if chosen.direct:
         train_direct()
@@ -104,7 +105,7 @@ def main():
     elif chosen.profile:
         profiles.write(load(), HERE / "profiles")
     else:
-        train()
+        train(chosen.first)
 
 
 if __name__ == "__main__":
