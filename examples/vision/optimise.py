@@ -23,11 +23,11 @@ def report(name, step, steps, loss, began):
 
 
 def optimise(name, network, steps, rate, loss_of):
-    """Trains `network` for a fixed number of steps on `loss_of(step)`; returns the seconds it took."""
+    """Trains `network` for a fixed number of steps on `loss_of(step)`; returns the CPU seconds it took."""
     optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: learning_rate(step, steps))
     network.train()
-    began, total = time.monotonic(), 0.0
+    began, processor_began, total = time.monotonic(), time.process_time(), 0.0
     for step in range(1, steps + 1):
         optimizer.zero_grad()
         loss = loss_of(step)
@@ -40,7 +40,7 @@ def optimise(name, network, steps, rate, loss_of):
             report(name, step, steps, total / (step % REPORT_EVERY or REPORT_EVERY), began)
             total = 0.0
     network.eval()
-    return time.monotonic() - began
+    return time.process_time() - processor_began
 
 
 @torch.no_grad()

@@ -62,7 +62,7 @@ def train(first):
             save(name, trainer.networks[name])
     rows = [[name, f"{parameters_of(trainer.networks[name]):,}", str(STEPS[name]), f"{seconds:.0f}"]
             for name, seconds in trainer.seconds.items()]
-    measure.table("Training", ("network", "parameters", "steps", "seconds"), rows)
+    measure.table("Training", ("network", "parameters", "steps", "CPU seconds"), rows)
     print_tables(load(), "valid", VALIDATION, DEPTH_TEST)
     print_tables(load(), "test", TEST, DEPTH_TEST)
 
@@ -71,7 +71,7 @@ def train_direct():
     trainer = Trainer(*training_scenes(), {})
     trainer.direct()
     network = trainer.networks["direct"]
-    print(f"{parameters_of(network):,} parameters, {STEPS['direct']} steps, {trainer.seconds['direct']:.0f} s")
+    print(f"{parameters_of(network):,} parameters, {STEPS['direct']} steps, {trainer.seconds['direct']:.0f} CPU s")
     for split, count in (("valid", VALIDATION), ("test", TEST)):
         print(f"\n## {split}")
         measure.direct_table(network, scenes.digit_scenes(split, count))
