@@ -10,13 +10,31 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "check plan sim soak replay reproduce completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "up deploy apps remove invoke requests trace status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
     COMPREPLY=($(compgen -W "--scheduler --seed --requests --repeat --csv --html --log --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
+    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --threads --durable --triton-errors --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
+    COMPREPLY=($(compgen -W "--dry-run --server --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = invoke ]]; then
+    COMPREPLY=($(compgen -W "--data --input --image --output --slo --async --repeat --server --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = requests ]]; then
+    COMPREPLY=($(compgen -W "--application --state --limit --server --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = trace ]]; then
+    COMPREPLY=($(compgen -W "--log --server --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" =~ ^(apps|remove|status|nodes)$ ]]; then
+    COMPREPLY=($(compgen -W "--server --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = profile ]]; then
+    COMPREPLY=($(compgen -W "--function --budget --batch --vcpu --out --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = doctor ]]; then
+    COMPREPLY=($(compgen -W "--server --data --json --help" -- "$current"))
+  elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --state ]; then
+    COMPREPLY=($(compgen -W "running met late rejected failed cancelled" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then
     COMPREPLY=($(compgen -W "capacity arrivals noise transfer price k group containers orion ablations ideas bounds" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = reproduce ]; then

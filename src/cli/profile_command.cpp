@@ -163,18 +163,19 @@ int profile_command(const ProfileOptions& options) {
   Profiler profiler(options, spawner, *arena);
   note_interrupts();
   data::JsonArray all;
-  bool right = true;
+  bool right = true, any = false;
   for (const Function& function : *functions) {
     if (interrupted != 0) break;
     const Measured measured = profiler.run(function);
     right = right && measured.error.empty();
+    any = any || measured.error.empty();
     if (options.json)
       all.push_back(to_json(measured));
     else
       print(measured, options.file);
   }
   if (options.json) fmt::print("{}\n", data::to_text({data::JsonObject{{"functions", {std::move(all)}}}}));
-  if (interrupted != 0) fmt::print(stderr, "stopped; what was measured is kept\n");
+  if (interrupted != 0 && any) fmt::print(stderr, "stopped; what was measured is kept\n");
   return right ? 0 : 1;
 }
 

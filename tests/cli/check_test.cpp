@@ -88,4 +88,17 @@ TEST(CommandLine, CompletesInBash) {
   EXPECT_EQ(sluice("completion fish").status, 2);
 }
 
+std::string completed(const std::string& line) {
+  return sluice("completion bash >/dev/null; bash -c 'source <(\"" SLUICE_PROGRAM "\" completion bash); COMP_WORDS=(" +
+                line + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sluice; echo ${COMPREPLY[@]}'")
+      .output;
+}
+
+TEST(CommandLine, CompletesCommandsAndTheirOptions) {
+  EXPECT_EQ(completed("sluice re"), "remove requests replay reproduce\n");
+  EXPECT_EQ(completed("sluice invoke --i"), "--input --image\n");
+  EXPECT_EQ(completed("sluice nodes --s"), "--server\n");
+  EXPECT_EQ(completed("sluice requests --state r"), "running rejected\n");
+}
+
 }  // namespace
