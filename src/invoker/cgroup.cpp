@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -37,6 +38,25 @@ std::string mounted_at(const std::string& controller) {
   return {};
 }
 
+// A server that was killed could not remove its group `NAME-PID`, beside our own. One with processes in it stays: it
+// goes with the next server that starts or ends.
+void remove_groups_of_the_dead(const std::string& own) {
+  namespace fs = std::filesystem;
+  const fs::path parent = fs::path(own).parent_path();
+  std::string prefix = fs::path(own).filename().string();
+  prefix.resize(prefix.rfind('-') + 1);
+  std::error_code failed;
+  for (const fs::directory_entry& group : fs::directory_iterator(parent, failed)) {
+    const std::string name = group.path().filename().string();
+    const auto pid = name.starts_with(prefix) ? parse_int(name.substr(prefix.size())) : std::nullopt;
+    if (!pid || fs::exists(str("/proc/", *pid), failed)) continue;
+    for (const fs::directory_entry& worker : fs::directory_iterator(group.path(), failed)) {
+      if (worker.is_directory(failed)) ::rmdir(worker.path().c_str());
+    }
+    ::rmdir(group.path().c_str());
+  }
+}
+
 // Our own group in that hierarchy: lines are `4:cpu,cpuacct:/path` or `0::/path`.
 std::string own_path(const std::string& controller) {
   std::ifstream groups("/proc/self/cgroup");
@@ -66,6 +86,7 @@ std::string make_group(const std::string& controller, const std::string& name) {
   if (mount.empty()) return {};
   for (const std::string& parent : {mount + own_path(controller), mount}) {
     const std::string folder = str(parent, "/", name);
+    remove_groups_of_the_dead(folder);
     if (::mkdir(folder.c_str(), 0755) == 0) return folder;
   }
   return {};
@@ -107,7 +128,9 @@ void CgroupRoot::try_version_1(const std::string& name) {
 
 CgroupRoot::~CgroupRoot() {
   for (const std::string& folder : {cpu_, memory_}) {
-    if (!folder.empty()) ::rmdir(folder.c_str());
+    if (folder.empty()) continue;
+    ::rmdir(folder.c_str());
+    remove_groups_of_the_dead(folder);
   }
 }
 
