@@ -1,9 +1,11 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
 .PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live soak determinism fuzz lint format clean
+.PHONY: help run test build setup bench bench-plan bench-sim soak chaos abuse determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
+ABUSE_SECONDS ?= 600
 SETUP ?= install
 RELEASE := build/release
 
@@ -17,6 +19,8 @@ help:
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
 	@echo "make bench-live   the live platform: requests per CPU-second, added latency, stage hops, overload, cold starts (minutes)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
+	@echo "make chaos        kill workers and the server under load: every accepted request is answered once (a minute)"
+	@echo "make abuse        ABUSE_SECONDS=$(ABUSE_SECONDS) of hostile clients against a server that must not notice"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make lint format  clang-tidy; clang-format in place"
@@ -51,6 +55,12 @@ bench-live: build
 
 soak: build
 	@first=1; while $(RELEASE)/sluice soak --seeds $$first..$$((first + 999)); do first=$$((first + 1000)); done
+
+chaos: build
+	@SLUICE=$(RELEASE)/sluice python3 tests/server/chaos.py --requests 400 --seconds 20 --restarts 5
+
+abuse: build
+	@SLUICE=$(RELEASE)/sluice python3 tests/server/abuse.py --seconds $(ABUSE_SECONDS)
 
 determinism: setup
 	@test "$(SETUP)" = skip || tools/setup.sh check
