@@ -1,5 +1,7 @@
 #include "cli/demo.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -119,7 +121,7 @@ Status show_calls(live::Platform& platform, const std::string& folder, const std
     if (const Status written = write(demo + name, content); !written) return written;
   }
   const auto line = [](const live::Answer& a) {
-    return str(a.latency.to_ms(), " ms, ", a.slack.to_ms(), " ms before the deadline, $", a.cost);
+    return fmt::format("{:.0f} ms, {:.0f} ms before the deadline, ${:.2g}", a.latency.to_ms(), a.slack.to_ms(), a.cost);
   };
   say(str(kReads, ": in ", folder, kScene, ", out: the digit on the card is a ", label_of(*read), " (", line(*read), ")"));
   say(str(kDraws, ": the same picture in, out: ", demo, "/card.png, the card alone (", line(*drawn), ")"));

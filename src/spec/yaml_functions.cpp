@@ -96,7 +96,6 @@ class FunctionReader {
       fields.finish();
       out.push_back(std::move(port));
     }
-    std::sort(out.begin(), out.end(), [](const Port& a, const Port& b) { return a.name < b.name; });
     return out;
   }
 
