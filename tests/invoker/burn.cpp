@@ -1,6 +1,6 @@
 // A program as the process engine runs it, for tests of limits: answers each line on descriptor 3. With an argument
-// `cpu` it uses one second of CPU time with two threads and says how many seconds that took; with `memory` it takes
-// another 40 MB and keeps them.
+// `cpu` it uses half a second of CPU time with two threads and says how many seconds that took; with a
+// number it takes so many megabytes with every line and keeps them.
 #include <unistd.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ double cpu_seconds() {
 
 std::string burn() {
   const auto began = std::chrono::steady_clock::now();
-  const double until = cpu_seconds() + 1;
+  const double until = cpu_seconds() + 0.5;
   const auto work = [&] {
     while (cpu_seconds() < until) {
     }
@@ -37,7 +37,7 @@ int main(int, char** arguments) {
   const std::string what = arguments[1];
   std::vector<std::vector<char>> kept;
   for (std::string line; std::getline(std::cin, line);) {
-    if (what == "memory") kept.emplace_back(40'000'000, 'x');
+    if (what != "cpu") kept.emplace_back(std::stoul(what) * 1'000'000, 'x');
     const std::string answer = "{\"y\": " + (what == "cpu" ? burn() : "1.0") + "}\n";
     (void)!::write(3, answer.data(), answer.size());
   }

@@ -46,7 +46,8 @@ class LimitsTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(, LimitsTest, testing::Bool(),
                          [](const auto& limits) { return limits.param ? "ByControlGroups" : "WithoutThem"; });
 
-// Two threads could use a second of CPU time in half a second. A busy machine makes it longer, never shorter.
+// Two threads could use half a second of CPU time in a quarter of a second. A busy machine makes it longer, never
+// shorter.
 TEST_P(LimitsTest, OneVcpuIsNoMoreThanOneCpuWhateverTheThreads) {
   Scene scene(alone("f", program("cpu", "1GB")), options());
   scene.load();
@@ -55,11 +56,11 @@ TEST_P(LimitsTest, OneVcpuIsNoMoreThanOneCpuWhateverTheThreads) {
   const auto finished = scene.next<BatchFinished>();
   ASSERT_TRUE(finished.has_value());
   EXPECT_EQ(finished->results.at(0).error, "");
-  EXPECT_GT(answer(scene), 0.85);
+  EXPECT_GT(answer(scene), 0.4);
 }
 
 TEST_P(LimitsTest, OneThatHoldsMoreThanItsMemoryIsReplaced) {
-  Scene scene(alone("f", program("memory", "20MB")), options());
+  Scene scene(alone("f", program("40", "20MB")), options());
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start();
@@ -75,7 +76,7 @@ TEST_P(LimitsTest, OneThatHoldsMoreThanItsMemoryIsReplaced) {
 }
 
 TEST_P(LimitsTest, OneThatKeepsToItsMemoryStays) {
-  Scene scene(alone("f", program("memory", "200MB")), options());
+  Scene scene(alone("f", program("40", "200MB")), options());
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start();
