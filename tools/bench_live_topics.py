@@ -125,7 +125,7 @@ def overload(world):
     """e: what is left of the goodput when far too much is asked."""
     out = Topic("overload", f"Overload: 2 stages of 20 ms (batches to 8) on {OVERLOAD_VCPU} emulated vCPUs, SLO "
                 f"{OVERLOAD_SLO_MS} ms, open loop (Poisson)",
-                ["load", "asked", "goodput", "of peak", "late", "refused", "refusal p50", "refusal p99", "other", "p99 of 200"],
+                ["load", "asked", "goodput", "of peak", "late", "expired", "refused", "refusal p50", "refusal p99", "other", "p99 of 200"],
                 notes=["goodput: answered with 200 within the SLO; targets: at 3 x within 5 % of the peak, refusals p99 < 5 ms"])
     cluster = world.file("cluster.yaml", f"cluster: {{invokers: 1, vcpu: {OVERLOAD_VCPU}}}\n")
     document = chain("overload", 2, OVERLOAD_TIMES, f"{OVERLOAD_SLO_MS}ms", OVERLOAD_TIMES.get, 0.2)
@@ -145,13 +145,16 @@ def overload(world):
     for times, figures in sweep.items():
         count = {status: s["count"] for status, s in figures["statuses"].items()}
         goodput = figures["in_time"] / figures["seconds"]
-        late, refused = count.get("200", 0) - figures["in_time"], count.get("429", 0)
-        other = figures["requests"] + figures["unanswered"] - count.get("200", 0) - refused
-        refusal = [p(figures, q, "429") / 1e3 for q in ("p50", "p99")]
+        late, refused = count.get("200", 0) - figures["in_time"], count.get("429", 0) + count.get("503", 0)
+        expired = count.get("504", 0)
+        other = figures["requests"] + figures["unanswered"] - count.get("200", 0) - refused - expired
+        status = "429" if "429" in count else "503"
+        refusal = [p(figures, q, status) / 1e3 for q in ("p50", "p99")]
         out.rows.append([f"{times} x", f"{peak * times:,.0f}/s", f"{goodput:,.0f}/s", f"{goodput / peak_goodput:.1%}",
-                         late, refused, *(f"{ms:.2f} ms" for ms in refusal), other, f"{p(figures, 'p99') / 1e3:.0f} ms"])
+                         late, expired, refused, *(f"{ms:.2f} ms" for ms in refusal), other,
+                         f"{p(figures, 'p99') / 1e3:.0f} ms"])
         out.numbers[f"{times}"] = {"rate": peak * times, "goodput": goodput, "of_peak": goodput / peak_goodput, "late": late,
-                                   "refused": refused, "refusal_p50_ms": refusal[0], "refusal_p99_ms": refusal[1],
+                                   "expired": expired, "refused": refused, "refusal_p50_ms": refusal[0], "refusal_p99_ms": refusal[1],
                                    "other": other}
     out.notes.append(f"the machines could at best do {bound:,.0f}/s")
     return out
