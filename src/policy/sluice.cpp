@@ -33,18 +33,18 @@ class SluiceDispatch final : public Dispatch {
   void queued(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
-    double& slice_ms = state_->slice_ms[queue.id.index()];
-    const SluiceModel* m = slice_ms == 0 ? model(view, queue) : nullptr;
-    if (m != nullptr) slice_ms = m->slice_ms(queue.model_stage);
+    Taken& taken_ms = state_->taken_ms[queue.id.index()];
+    const SluiceModel* m = taken_ms.none() ? model(view, queue) : nullptr;
+    if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
   }
 
   void ended(const View&, RequestId request) override {
     state_->foresight.forget(request);
     const auto it = state_->needs.find(request);
     if (it == state_->needs.end()) return;
-    state_->needed -= it->second;
+    state_->needed = state_->needed - it->second;
     state_->needs.erase(it);
-    if (state_->needs.empty()) state_->needed = 0;  // sums of fractions leave dust
+    if (state_->needs.empty()) state_->needed = {};  // sums of fractions leave dust
   }
 
   void begin(const View& view) override {
@@ -80,9 +80,9 @@ class SluiceDispatch final : public Dispatch {
     }
     const Proposal& batch = proposals.ranked[*booked];
     // What an invocation of this stage takes, as it is really batched.
-    double& known = state_->slice_ms[proposals.queue.index()];
-    const double taken = batch.configuration.slices * expected_ms_ / batch.members;
-    known += kLearn * (taken - known);
+    Taken& known = state_->taken_ms[proposals.queue.index()];
+    const Taken taken = Taken::by(batch.configuration) * expected_ms_ / batch.members;
+    known = known + (taken - known) * kLearn;
     if (!settings_.foresee) return;
     // The request of the oldest stands for the whole batch, which goes on together.
     for (const RequestId member : members_) state_->foresight.forget(member);

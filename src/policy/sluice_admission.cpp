@@ -1,18 +1,18 @@
-// Who is let in by `sluice`: every request needs some slices on average until its deadline; the sum over all that are
-// in the system may not exceed a share of the cluster's. So a burst the cluster can absorb is let in, and what would
-// have to be given up later is refused at once. `fair`: whoever comes while it is full is refused; else only the
-// application that takes the most, which meets more requests and starves that one.
+// Who is let in by `sluice`: every request needs some slices (or vCPUs, where it runs without slices) on average until
+// its deadline; the sum over all that are in the system may not exceed a share of the cluster's. So a burst the cluster
+// can absorb is let in, and what would have to be given up later is refused at once. `fair`: whoever comes while it is
+// full is refused; else only the application that takes the most, which meets more requests and starves that one.
 #include <algorithm>
 
 #include "policy/sluice_parts.h"
 
 namespace sluice::policy {
 
-double request_slice_ms(const View& view, const SluiceState& state, ApplicationId application) {
-  double sum = 0;
+Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId application) {
+  Taken sum;
   for (const Queue& queue : view.queues) {
-    if (queue.application == application && queue.handler == nullptr && queue.id.index() < state.slice_ms.size()) {
-      sum += state.slice_ms[queue.id.index()];
+    if (queue.application == application && queue.handler == nullptr && queue.id.index() < state.taken_ms.size()) {
+      sum = sum + state.taken_ms[queue.id.index()];
     }
   }
   return sum;
@@ -20,15 +20,19 @@ double request_slice_ms(const View& view, const SluiceState& state, ApplicationI
 
 void look_at_cluster(const View& view, SluiceState& state) {
   constexpr Duration kOld = Duration::ms(50);
-  if (state.slices > 0 && view.now - state.looked_at < kOld) return;
+  if (!state.usable.none() && view.now - state.looked_at < kOld) return;
   state.looked_at = view.now;
-  state.slices = 0;
+  state.usable = {};
   for (const Invoker& invoker : view.invokers) {
-    for (const Gpu& gpu : invoker.gpus) state.slices += invoker.usable ? gpu.slices : 0;
+    if (!invoker.usable) continue;
+    state.usable.vcpus += invoker.vcpu;
+    for (const Gpu& gpu : invoker.gpus) state.usable.slices += gpu.slices;
   }
-  double busy = 0;
-  for (std::size_t q = 0; q < state.calls.size(); ++q) busy += state.calls[q].per_ms(view.now) * state.slice_ms[q];
-  state.load = state.slices > 0 ? busy / state.slices : 0;
+  Taken busy;
+  for (std::size_t q = 0; q < state.calls.size(); ++q) {
+    busy = busy + state.taken_ms[q] * state.calls[q].per_ms(view.now);
+  }
+  state.load = busy.share_of(state.usable);
 }
 
 namespace {
@@ -43,15 +47,19 @@ class SluiceAdmission final : public Admission {
     see_objective(view, request);
     if (!settings_.shed) return {};
     look_at_cluster(view, *state_);
-    const double needs =
-        request_slice_ms(view, *state_, request.application) / std::max(1.0, (request.deadline - view.now).to_ms());
-    const double limit = settings_.load * state_->slices;
-    if (state_->needed + needs > limit && !state_->needs.empty() && !spared(view, request.application)) {
-      return {
-          .accept = false, .reason = RejectReason::no_capacity, .needed = state_->needed + needs, .available = limit};
+    const Taken needs =
+        request_taken_ms(view, *state_, request.application) / std::max(1.0, (request.deadline - view.now).to_ms());
+    const Taken needed = state_->needed + needs, &usable = state_->usable;
+    const Taken limit{usable.slices * settings_.load, usable.vcpus * settings_.vcpu_load};
+    const bool slices = needed.slices > limit.slices, vcpus = needed.vcpus > limit.vcpus;
+    if ((slices || vcpus) && !state_->needs.empty() && !spared(view, request.application)) {
+      return {.accept = false,
+              .reason = RejectReason::no_capacity,
+              .needed = slices ? needed.slices : needed.vcpus,
+              .available = slices ? limit.slices : limit.vcpus};
     }
     state_->needs.emplace(request.id, needs);
-    state_->needed += needs;
+    state_->needed = needed;
     return {};
   }
 
@@ -69,9 +77,10 @@ class SluiceAdmission final : public Admission {
   // Whether others are refused before this application is.
   [[nodiscard]] bool spared(const View& view, ApplicationId application) const {
     if (settings_.fair) return false;
-    const double own = request_slice_ms(view, *state_, application);
+    const auto share = [&](ApplicationId id) { return request_taken_ms(view, *state_, id).share_of(state_->usable); };
+    const double own = share(application);
     return std::any_of(view.applications.begin(), view.applications.end(),
-                       [&](const ApplicationModel& other) { return request_slice_ms(view, *state_, other.id) > own; });
+                       [&](const ApplicationModel& other) { return share(other.id) > own; });
   }
 
   SluiceSettings settings_;

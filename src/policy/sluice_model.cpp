@@ -81,17 +81,17 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, d
   for (const plan::ModelStage& stage : planner_->model().stages) {
     choices_.push_back(worth_a_look(stage.candidates, prices));
     // The cheapest of one at a time stands for what is planned; what really runs is learned.
-    double least = 0;
+    Taken least;
     Dollars cost = 0;
     for (const Choice& choice : choices_.back()) {
       if (choice.configuration.batch > choices_.back().front().configuration.batch) break;
       const Dollars c = choice.per_ms * choice.ms;
-      if (least == 0 || c < cost) {
+      if (least.none() || c < cost) {
         cost = c;
-        least = choice.configuration.slices * choice.ms / choice.configuration.batch;
+        least = Taken::by(choice.configuration) * choice.ms / choice.configuration.batch;
       }
     }
-    slice_ms_.push_back(least);
+    taken_ms_.push_back(least);
   }
 }
 

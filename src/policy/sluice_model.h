@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/value_table.h"
+#include "policy/sluice_state.h"
 #include "policy/view.h"
 
 namespace sluice::policy {
@@ -41,15 +42,15 @@ class SluiceModel {
   [[nodiscard]] std::uint32_t stages_after(std::uint32_t stage) const { return after_[stage]; }
   // The stage that comes next, in the first branch where there are several; none after the last.
   [[nodiscard]] std::optional<std::uint32_t> next(std::uint32_t stage) const { return next_[stage]; }
-  // What one invocation of the stage takes when requests are planned one at a time.
-  [[nodiscard]] double slice_ms(std::uint32_t stage) const { return slice_ms_[stage]; }
+  // Milliseconds that one invocation of the stage takes when requests are planned one at a time.
+  [[nodiscard]] const Taken& taken_ms(std::uint32_t stage) const { return taken_ms_[stage]; }
 
  private:
   std::shared_ptr<const plan::FrontierPlanner> planner_;
   double horizon_ms_;
   plan::ValueTable table_;
   std::vector<std::vector<Choice>> choices_;
-  std::vector<double> slice_ms_;
+  std::vector<Taken> taken_ms_;
   std::vector<std::uint32_t> after_;
   std::vector<std::optional<std::uint32_t>> next_;
 };

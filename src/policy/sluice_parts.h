@@ -22,6 +22,7 @@ struct SluiceSettings {
         roomiest_load(parameter_or(parameters, "roomiest_load", 0.88)),
         reserve_load_ms(parameter_or(parameters, "reserve_load_ms", 14)),
         load(parameter_or(parameters, "load", 0.9)),
+        vcpu_load(parameter_or(parameters, "vcpu_load", 0.8)),
         wait_load(parameter_or(parameters, "wait_load", 0.68)),
         wait_gain(parameter_or(parameters, "wait_gain", 0.08)) {}
 
@@ -31,14 +32,16 @@ struct SluiceSettings {
                            // there; then the one with just enough, so that wide shares find a place at all
   double reserve_load_ms;  // more reserve for every stage that follows, when the cluster is full
   double load;             // of all slices that may be promised to requests
+  double vcpu_load;        // likewise of all vCPUs; less, since a batch of many on one vCPU takes long, and what has
+                           // only that time left is run alone or given up (docs/bench-live.md)
   double wait_load;        // from this load on waiting must save more, up to wait_gain of the cost
   double wait_gain;
 };
 
 // Brings what is known of the whole cluster up to date, if it is some milliseconds old.
 void look_at_cluster(const View& view, SluiceState& state);
-// Slice-milliseconds of one request of an application.
-[[nodiscard]] double request_slice_ms(const View& view, const SluiceState& state, ApplicationId application);
+// Milliseconds that one request of an application takes.
+[[nodiscard]] Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId application);
 
 [[nodiscard]] std::unique_ptr<Admission> make_sluice_admission(const SluiceSettings& settings,
                                                                std::shared_ptr<SluiceState> state);

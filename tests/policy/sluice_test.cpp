@@ -89,6 +89,14 @@ TEST(Sluice, RefusesWhatTheClusterCannotDoInTime) {
   EXPECT_EQ(open.scheduler().counters().rejected, 0u);
 }
 
+TEST(Sluice, RefusesWhatTheVcpusCannotDoInTimeWhereNothingRunsOnSlices) {
+  Stand stand("sluice", {Rows{{1, 1, 0, 100}}}, 110);
+  stand.invoker(0, 2, 7);
+  for (std::uint64_t i = 1; i <= 10; ++i) stand.arrive(i);
+  (void)stand.decide();
+  EXPECT_GT(stand.scheduler().counters().rejected, 4u);
+}
+
 TEST(Sluice, GoesOnAfterAReloadAsIfNothingHadHappened) {
   Stand a("sluice", {kStage, kStage}, 500), b("sluice", {kStage, kStage}, 500);
   for (Stand* stand : {&a, &b}) stand->invoker(0, 8, 7).invoker(1, 8, 3);
