@@ -94,7 +94,7 @@ Finding check_worker() {
 
 Finding check_python() {
   constexpr const char* kScript = "import sys, numpy; print('%d.%d' % sys.version_info[:2], numpy.__version__)";
-  const auto ran = run_program({"python3", "-c", kScript});
+  const auto ran = run_program({python_program(), "-c", kScript});
   if (!ran) {
     return {Level::warning, "python",
             "there is no python3: functions of runtime python cannot run; install python3 and "
@@ -103,7 +103,7 @@ Finding check_python() {
   const std::vector<std::string> words = lines(ran->output);
   if (ran->status != 0 || words.empty())
     return {Level::warning, "python",
-            "python3 has no numpy: functions of runtime python cannot run; install python3-numpy"};
+            "python3 has no numpy: functions of runtime python cannot run; install python3-numpy, or name another one with SLUICE_PYTHON"};
   const std::size_t blank = words.front().find(' ');
   return {Level::ok, "python",
           fmt::format("python3 {} with numpy {}", words.front().substr(0, blank), words.front().substr(blank + 1))};

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "cli/run_program.h"
 #include "engine/python_worker.h"
 
 namespace sluice::cli {
@@ -40,6 +41,17 @@ Status write_python_worker(const std::string& path) {
 
 }  // namespace
 
+std::string python_program() {
+  const char* configured = std::getenv("SLUICE_PYTHON");
+  if (configured != nullptr && *configured != '\0') return configured;
+  // Another one may come first on the path than the one that packages belong to.
+  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
+    const auto ran = run_program({candidate, "-c", "import numpy"});
+    if (ran && ran->status == 0) return candidate;
+  }
+  return "python3";
+}
+
 Result<invoker::Spawner::Options> spawner_options(const std::string& directory) {
   invoker::Spawner::Options out;
   const char* configured = std::getenv("SLUICE_WORKER");
@@ -48,6 +60,7 @@ Result<invoker::Spawner::Options> spawner_options(const std::string& directory) 
     return Error{ErrorCode::not_found, str("the program that runs functions is not at '", out.worker,
                                            "': build it with `make build`, or say where it is with SLUICE_WORKER")};
   }
+  out.python = python_program();
   out.python_worker = str(directory, "/sluice_worker.py");
   if (const Status written = write_python_worker(out.python_worker); !written) return written.error();
   return out;

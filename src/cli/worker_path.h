@@ -11,6 +11,9 @@ namespace sluice::cli {
 // `directory`: where the Python worker may be written. An error says where sluice-worker was looked for.
 [[nodiscard]] Result<invoker::Spawner::Options> spawner_options(const std::string& directory);
 
+// The interpreter of Python functions: $SLUICE_PYTHON, else the first that has numpy of python3 and the system's.
+[[nodiscard]] std::string python_program();
+
 // A folder of examples beside the program or above it ("vision"); empty: there is none.
 [[nodiscard]] std::string example_folder(const std::string& name);
 

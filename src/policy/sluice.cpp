@@ -159,14 +159,17 @@ class SluiceDispatch final : public Dispatch {
     const SluiceModel* m = model(view, queue);
     if (m == nullptr) return propose_by_frontier(view, queue, out);
     score(view, queue, *m);
-    const Dollars miss = settings_.drop ? settings_.model.miss_price : std::numeric_limits<Dollars>::infinity();
+    // Whoever is alone takes nothing from others: it runs, late or not, so that times that were learned wrong are
+    // learned again.
+    const bool drops = settings_.drop && state_->needs.size() > 1;
+    const Dollars miss = drops ? settings_.model.miss_price : std::numeric_limits<Dollars>::infinity();
     const bool hopeless = scored_.empty() || scored_.front().score >= miss;
     // Mostly the first one fits: a heap instead of a sorted list.
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
       if (offer(view, queue, scored_.front(), out)) return;
       std::pop_heap(scored_.begin(), end, worse);
     }
-    if (settings_.drop && hopeless) out.drop = 1;
+    if (drops && hopeless) out.drop = 1;
   }
 
   void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
