@@ -162,7 +162,8 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
         function.profile = ProfileTable{{{configuration(1, 1, 0), 1, kGuessMs, kGuessSpreadMs, std::nullopt}}};
         out.unprofiled.push_back({f, *key});
         out.messages.push_back(
-            str("function '", function.name, "' has no profile: it is measured now and runs one at a time meanwhile"));
+            str("function '", function.name, "' has no profile: it ", deployment.dry_run ? "would be" : "is",
+                " measured now and ", deployment.dry_run ? "run" : "runs", " one at a time meanwhile"));
       }
     }
     if (const Status fits = check_fits(function, nodes); !fits) return fits.error();

@@ -149,12 +149,16 @@ void Runner::read(Deploying& deploying) {
                        .reason = deploying.reason});
   outside_.deploy(id, deploying.application);
   observe(ApplicationDeployed{id, deploying.application});
-  if (before != names_.end()) {  // requests of the old one go on as they began
+  const bool replaces = before != names_.end() && deployed_[before->second.index()].application->name == name;
+  if (replaces) {  // requests of the old one go on as they began
     deployed_[id.index()].stats = deployed_[before->second.index()].stats;
     deployed_[before->second.index()].removed = true;
     observe(ApplicationRemoved{before->second});
   }
+  forget_aliases(replaces ? before->second : ApplicationId::none());
   names_[name] = id;
+  // A function is called by its own name as well, unless something else has it.
+  if (deploying.is_function) names_.try_emplace(deploying.application->functions.front().name, id);
   publish();
   if (deploying.done) deploying.done(id);
 }
@@ -166,10 +170,16 @@ void Runner::read(Removing& removing) {
   if (there) {
     deployed_[it->second.index()].removed = true;
     observe(ApplicationRemoved{it->second});
+    const ApplicationId id = it->second;
     names_.erase(it);
+    forget_aliases(id);
   }
   publish();
   removing.done(there);
+}
+
+void Runner::forget_aliases(ApplicationId id) {
+  std::erase_if(names_, [&](const auto& entry) { return entry.second == id; });
 }
 
 void Runner::read(Profiled& profiled) {

@@ -100,6 +100,7 @@ class Runner {
   void read(Removing& removing);
   void read(Profiled& profiled);
   void read(Stopping&) { running_ = false; }
+  void forget_aliases(ApplicationId id);
   void observe(const Event& event);
   void note(const BatchFinished& event);
   void note_stage(ModelStats& stats, const Batch& batch, Duration measured) const;

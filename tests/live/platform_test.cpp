@@ -69,6 +69,19 @@ TEST_F(PlatformTest, AnswersManyAtOnceAndGivesTheirMemoryBack) {
   EXPECT_EQ(platform_->arena()->used(), 0u);
 }
 
+TEST_F(PlatformTest, CallsFunctionsAloneByEitherName) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  for (const char* name : {"second", "chain.second"}) {
+    const Answer answer = call(*platform_, {.application = name, .inputs = floats(*platform_, "x", {1})}).get();
+    EXPECT_EQ(answer.kind, AnswerKind::finished) << name << " " << answer.error;
+  }
+  std::promise<Status> removed;
+  platform_->remove("chain", [&](Status status) { removed.set_value(std::move(status)); });
+  EXPECT_TRUE(removed.get_future().get().ok());
+  EXPECT_TRUE(platform_->settled_snapshot()->models.empty());
+}
+
 TEST_F(PlatformTest, RefusesWhatIsNotDeployed) {
   start();
   const Answer answer = call(*platform_, {.application = "nobody", .inputs = floats(*platform_, "x", {1})}).get();
