@@ -1,4 +1,8 @@
-"""Measures the saved networks with one thread and writes profiles/FUNCTION.csv, which the documents refer to."""
+"""Measures the saved networks with one thread and writes profiles/FUNCTION.csv, which the documents refer to.
+
+Counts the thread's CPU time, so waiting for a core that other programs hold is left out. What they do to caches and to
+the other hyperthread of the core is not: measure on a quiet machine for exact values.
+"""
 import statistics
 import time
 
@@ -18,15 +22,16 @@ PROFILES = {  # file: network, shape of one input
 
 
 @torch.inference_mode()
-def measured(network, batch, shape):
-    """(mean, standard deviation) in ms of CALLS calls."""
-    inputs, times = torch.rand(batch, *shape), []
+def measured(network, shape):
+    """For each of BATCHES the ms of CALLS calls. Batches take turns, so that a slow spell of the machine hits all."""
+    inputs, times = [torch.rand(batch, *shape) for batch in BATCHES], [[] for _ in BATCHES]
     for call in range(WARM_UP + CALLS):
-        began = time.perf_counter()
-        network(inputs)
-        if call >= WARM_UP:
-            times.append(1000 * (time.perf_counter() - began))
-    return statistics.mean(times), statistics.stdev(times)
+        for images, taken in zip(inputs, times):
+            began = time.thread_time()
+            network(images)
+            if call >= WARM_UP:
+                taken.append(1000 * (time.thread_time() - began))
+    return times
 
 
 def write(networks, folder):
@@ -34,8 +39,8 @@ def write(networks, folder):
     folder.mkdir(exist_ok=True)
     for name, (network, shape) in PROFILES.items():
         lines = ["batch,vcpu,vgpu,mean_ms,sd_ms"]
-        for batch in BATCHES:
-            mean, deviation = measured(networks[network], batch, shape)
+        for batch, times in zip(BATCHES, measured(networks[network], shape)):
+            mean, deviation = statistics.mean(times), statistics.stdev(times)
             lines.append(f"{batch},1,0,{mean:.3f},{deviation:.3f}")
             print(f"{name:<20} batch {batch}: {mean:.2f} ms ± {deviation:.2f}", flush=True)
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
