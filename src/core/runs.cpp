@@ -22,16 +22,21 @@ Duration retry_delay(const Retry& retry, std::uint16_t attempts) {
   return retry.max_delay ? std::min(delay, *retry.max_delay) : delay;
 }
 
+// Errors may say more after their name: `NoFace: the picture is empty`.
+bool is_called(const std::string& error, const std::string& name) {
+  return error == name || (error.starts_with(name) && error[name.size()] == ':');
+}
+
 bool retries(const Stage& stage, const std::string& error, std::uint16_t failures) {
   if (!stage.retry || !stage.idempotent || failures > stage.retry->attempts) return false;
   const auto& on = stage.retry->on;
-  return on.empty() || std::find(on.begin(), on.end(), error) != on.end();
+  return on.empty() || std::any_of(on.begin(), on.end(), [&](const std::string& name) { return is_called(error, name); });
 }
 
 std::optional<std::uint32_t> handler_of(const Stage& stage, const std::string& error) {
   std::optional<std::uint32_t> any;
   for (const Catch& c : stage.catches) {
-    if (c.error == error) return c.handler.value();
+    if (is_called(error, c.error)) return c.handler.value();
     if (c.error == "all") any = c.handler.value();
   }
   return any;
