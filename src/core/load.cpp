@@ -73,7 +73,10 @@ void Scheduler::on(const LoadFailed& event) {
   give_back_memory(*instance, instance->wanted);
   instance->wanted = instance->level;
   instance->idle_since = now_;
-  if (instance->level == Level::none) instances_.remove(event.instance);
+  if (instance->level == Level::none)
+    instances_.remove(event.instance);
+  else
+    open_room(*instance);  // as before it was to be raised
   changed_ = true;
   if (++load_failures_[function.index()] < limits_.attempts_max) return;
   load_failures_[function.index()] = 0;

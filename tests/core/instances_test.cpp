@@ -195,6 +195,22 @@ TEST(Instances, AnInstanceThatDiesByItselfIsLoadedAgainWhenNeeded) {
   EXPECT_EQ(scene.said(), Starts{"load f at 0"});
 }
 
+TEST(Instances, OneThatDiesWhileItIsRaisedIsLoadedAnew) {
+  Scene scene = three_functions(1, 64);
+  call(scene, 0, 1, 0);
+  const InstanceId first = scene.last_load().instance;
+  (void)scene.at(200).to(1).arrive(2).decide();
+  (void)scene.at(201).evicted().decide();
+  (void)scene.at(321).loaded().decide();
+  (void)scene.at(331).finish().decide();
+  (void)scene.at(400).to(0).arrive(3).decide();
+  (void)scene.at(401).evicted().decide();
+  scene.load_fails().see(InstanceUnloaded{.invoker = InvokerId(0), .instance = first, .level = Level::none});
+  (void)scene.at(402).decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  EXPECT_NE(scene.last_load().instance, first);
+}
+
 TEST(Instances, AnInvokerBringsItsInstancesAlong) {
   Scene scene({stage("a")});
   scene.cold_invoker(0).cold_invoker(1, 40, 64, {{InstanceId(7), ApplicationId(0), FunctionId(0), Level::device}});
