@@ -1,13 +1,14 @@
 """What is measured of the live platform, a function a topic: each gives a table and the numbers in it."""
 import dataclasses
 import json
+import subprocess
 
 from bench_live_world import load, nginx, sluice
 
 REQUEST = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]})
 ANSWER = json.dumps({"model_name": "noop", "model_version": "1",
                      "outputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]})
-NOOP_MS = 0.005
+NOOP_MS = 0.0001  # shorter than a worker needs to look at the clock: it never sleeps
 FREE_BATCHES = (1, 2, 4, 8, 16, 32, 64)
 CONNECTIONS = 64
 
@@ -116,6 +117,82 @@ def added_latency(world):
     return out
 
 
+HOPS = 10
+
+
+def stage_hop(world):
+    """c: what one more stage costs."""
+    out = Topic("stage-hop", f"Stage hop: a chain of {HOPS} no-op stages against one stage, one connection",
+                ["", "p50", "p99"], notes=[f"hop: the difference over {HOPS - 1}; best of 3 runs; target 50 us"])
+    p50 = {}
+    with sluice(world) as server:
+        for stages in (1, HOPS):
+            server.deploy(chain(f"chain-{stages}", stages, (1,)))
+            load(world, server.port, infer(f"chain-{stages}"), REQUEST, seconds=1, connections=4)  # workers start
+            figures = best_of(3, lambda f: -p(f, "p50"), lambda n=stages: load(
+                world, server.port, infer(f"chain-{n}"), REQUEST, seconds=1, connections=1))
+            p50[stages] = p(figures, "p50")
+            out.rows.append([f"{stages} stage{'s' if stages > 1 else ''}", f"{p50[stages]:.0f} us",
+                             f"{p(figures, 'p99'):.0f} us"])
+    hop = (p50[HOPS] - p50[1]) / (HOPS - 1)
+    out.rows.append(["hop", f"{hop:.1f} us", ""])
+    out.numbers = {"p50_1_us": p50[1], f"p50_{HOPS}_us": p50[HOPS], "hop_us": hop}
+    return out
+
+
+MEGABYTE = 1 << 20
+LARGE_STAGES = 5
+
+
+def large_tensors(world):
+    """d: whether large tensors are copied between stages."""
+    out = Topic("large-tensors", f"Tensors of 1 MB through {LARGE_STAGES} stages, binary extension",
+                ["", "requests", "p50", "p99", "bytes in", "bytes out", "gathered", "gathers", "batches"],
+                notes=["the emulated function copies its input to its output once a stage, in the worker;"
+                       " gathered: copied because the members of a batch changed"])
+    head = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, MEGABYTE // 4],
+                                   "parameters": {"binary_data_size": MEGABYTE}}],
+                       "parameters": {"binary_data_output": True}})
+    headers = [f"Inference-Header-Content-Length: {len(head)}", "Content-Type: application/octet-stream"]
+    body = head.encode() + bytes(MEGABYTE)
+    with sluice(world) as server:
+        for connections, batches in ((1, (1,)), (8, (1, 2, 4))):
+            name = f"large-{connections}"
+            server.deploy(chain(name, LARGE_STAGES, batches, slo="1s"))
+            load(world, server.port, infer(name), body, headers=headers, seconds=0.5, connections=connections)
+            before = server.objects()
+            figures = load(world, server.port, infer(name), body, headers=headers, seconds=2, connections=connections)
+            after = server.objects()
+            grown = {k: after[k] - before[k] for k in ("bytes_in", "bytes_out", "bytes_gathered", "gathers", "batches")}
+            out.rows.append([f"{connections} at a time", figures["requests"], f"{p(figures, 'p50') / 1e3:.2f} ms",
+                             f"{p(figures, 'p99') / 1e3:.2f} ms",
+                             *(f"{grown[k] / 1e6:,.0f} MB" for k in ("bytes_in", "bytes_out", "bytes_gathered")),
+                             grown["gathers"], grown["batches"]])
+            out.numbers[f"{connections}"] = {"requests": figures["requests"], "p50_us": p(figures, "p50"),
+                                             "p99_us": p(figures, "p99"), **grown}
+    return out
+
+
+def cold_start(world):
+    """f: how long a torch function takes to its first answer."""
+    out = Topic("cold-start", "Cold start of a torch function (small CNN): from the command to its first answer",
+                ["from", "median"], notes=["20 repetitions; target from the parked parent 25 ms"])
+    program = world.program("bench/cold_start_bench")
+    try:
+        ran = subprocess.run(world.command([program, world.program("sluice-worker"),
+                                            world.program("tests/worker/make_model"), world.folder]),
+                             check=True, stdout=subprocess.PIPE, text=True)
+    except FileNotFoundError:
+        out.notes.append("this build has no libtorch: nothing was measured")
+        return out
+    out.numbers = json.loads(ran.stdout)
+    for name, key in (("disk", "disk_ms"), ("page cache, a fresh process", "page_cache_ms"), ("the parked parent", "parked_ms")):
+        out.rows.append([name, f"{out.numbers[key]:.1f} ms"])
+    out.notes.append(f"{out.numbers['disk_stayed']:.0%} of the libraries' bytes could not be dropped from the page cache:"
+                     " other processes have them mapped")
+    return out
+
+
 OVERLOAD_SLO_MS = 200
 OVERLOAD_VCPU = 8
 OVERLOAD_TIMES = {1: 20, 2: 23, 4: 29, 8: 41}  # batch: ms
@@ -160,4 +237,5 @@ def overload(world):
     return out
 
 
-TOPICS = {"throughput": throughput, "added-latency": added_latency, "overload": overload}
+TOPICS = {"throughput": throughput, "added-latency": added_latency, "stage-hop": stage_hop, "large-tensors": large_tensors,
+          "overload": overload, "cold-start": cold_start}
