@@ -99,9 +99,9 @@ void Connection::stop_if_idle() {
 
 void Connection::read() {
   if (reading_ || peer_gone_ || phase_ == Phase::closed) return;
-  const bool into_body = phase_ == Phase::body && !in_place_ && !parser_->chunked() && in_.size() == 0;
+  into_body_ = phase_ == Phase::body && !in_place_ && !parser_->chunked() && in_.size() == 0;
   asio::mutable_buffer target;
-  if (into_body) {
+  if (into_body_) {
     const BodyBuffer::Room room = body_.room(length_ - body_.size());
     if (room.size == 0) return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
     target = asio::buffer(room.data, room.size);
@@ -113,15 +113,16 @@ void Connection::read() {
     target = asio::buffer(in_.free_data(), in_.free_size());
   }
   reading_ = true;
-  socket_.async_read_some(target, [self = shared_from_this(), into_body](error_code error, std::size_t bytes) {
-    self->on_read(error, bytes, into_body);
-  });
+  socket_.async_read_some(
+      target, [self = shared_from_this()](error_code error, std::size_t bytes) { self->on_read(error, bytes); });
 }
 
-void Connection::on_read(error_code error, std::size_t bytes, bool into_body) {
+void Connection::on_read(error_code error, std::size_t bytes) {
   reading_ = false;
+  const bool into_body = std::exchange(into_body_, false);
   if (phase_ == Phase::closed) return;
   if (error) return error == asio::error::eof ? on_hang_up() : close();
+  if (into_body && phase_ != Phase::body) return drop_late_bytes();
   if (phase_ == Phase::draining) {
     drained_ += bytes;
     return drained_ > kDrainedMax ? close() : read();
@@ -132,6 +133,12 @@ void Connection::on_read(error_code error, std::size_t bytes, bool into_body) {
     in_.commit(bytes);
   }
   advance();
+}
+
+// The request was refused while its body was being read; that is why the buffer is still there.
+void Connection::drop_late_bytes() {
+  body_.clear();
+  read();
 }
 
 // The client may only have ended its side: a reply that comes is still written.
@@ -321,7 +328,7 @@ void Connection::refuse_request(unsigned status, std::string_view text, std::str
   keep_alive_ = false;
   head_.clear();
   in_place_ = false;
-  body_.clear();
+  if (!into_body_) body_.clear();
   enter(Phase::serving);
   finish(std::move(reply));
 }

@@ -46,7 +46,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Phase : std::uint8_t { idle, head, body, serving, writing, draining, closed };
 
   void read();
-  void on_read(boost::system::error_code error, std::size_t bytes, bool into_body);
+  void on_read(boost::system::error_code error, std::size_t bytes);
+  void drop_late_bytes();
   void on_hang_up();
   void advance();
   // True: a whole request is there.
@@ -73,7 +74,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<IoThread> thread_;  // first: the socket goes before its context
   Socket socket_;
   Phase phase_ = Phase::idle;
-  bool reading_ = false, advancing_ = false, keep_alive_ = true, peer_gone_ = false;
+  bool reading_ = false, into_body_ = false;  // a read is under way; it writes into body_
+  bool advancing_ = false, keep_alive_ = true, peer_gone_ = false;
   Clock::time_point since_;  // of the phase, or of its last progress
 
   InputBuffer in_;

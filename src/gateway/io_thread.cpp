@@ -51,19 +51,20 @@ void IoThread::remove(const std::shared_ptr<Connection>& connection) {
   finish_if_empty();
 }
 
+// What is posted must not hold the thread: it may have ended, and then would hold itself for ever.
 void IoThread::stop() {
-  boost::asio::post(context_, [self = shared_from_this()] {
-    self->stopping_ = true;
-    for (const auto& connection : self->all()) connection->stop_if_idle();
-    self->finish_if_empty();
+  boost::asio::post(context_, [this] {
+    stopping_ = true;
+    for (const auto& connection : all()) connection->stop_if_idle();
+    finish_if_empty();
   });
 }
 
 void IoThread::close_all() {
-  boost::asio::post(context_, [self = shared_from_this()] {
-    self->stopping_ = true;
-    for (const auto& connection : self->all()) connection->close();
-    self->finish_if_empty();
+  boost::asio::post(context_, [this] {
+    stopping_ = true;
+    for (const auto& connection : all()) connection->close();
+    finish_if_empty();
   });
 }
 

@@ -38,7 +38,7 @@ struct ServerShared {
 
 // One thread: an event loop, its connections and their timeouts. Kept alive by its connections, since answers may come
 // after the server is gone. All functions but stop(), close_all(), ended() and context() in its own thread.
-class IoThread : public std::enable_shared_from_this<IoThread> {
+class IoThread {
  public:
   explicit IoThread(std::shared_ptr<ServerShared> shared);
 

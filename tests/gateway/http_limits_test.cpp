@@ -106,6 +106,10 @@ TEST(HttpLimits, GivesUpOnABodyThatStandsStill) {
     Client client(server->port());
     client.send("POST / HTTP/1.1\r\nContent-Length: " + std::string(length) + "\r\n\r\nabc");
     EXPECT_EQ(client.receive().status, 408);
+    client.send("now it comes, and nobody wants it any more");
+    client.end_sending();
+    EXPECT_TRUE(client.is_closed());
+    wait_until([&] { return server->body_bytes() == 0; });
   }
 }
 
