@@ -58,6 +58,8 @@ void Agent::start_batch(StartBatch& command) {
   worker->log_bytes = 0;
   const Application& application = *applications_[running.start.application.index()].application;
   std::vector<std::uint32_t> whole;
+  running.inputs.reserve(running.start.members.size());
+  running.results.reserve(running.start.members.size());
   for (const BatchMember& member : running.start.members) {
     const data::Values values(objects_, application, member.request, member.run, *arena_);
     auto inputs = values.inputs_of(member.stage, member.item);
@@ -70,9 +72,10 @@ void Agent::start_batch(StartBatch& command) {
       running.inputs.emplace_back();
     }
   }
-  std::vector<data::Tensors> ready;
-  for (const std::uint32_t m : whole) ready.push_back(running.inputs[m]);
-  running.groups = stackable(ready);
+  std::vector<data::Tensors> ready;  // only where some have no inputs
+  const bool all = whole.size() == running.inputs.size();
+  for (std::size_t i = 0; i < whole.size() && !all; ++i) ready.push_back(running.inputs[whole[i]]);
+  running.groups = stackable(all ? running.inputs : ready);
   for (auto& group : running.groups) {
     for (std::uint32_t& member : group) member = whole[member];
   }
@@ -116,15 +119,15 @@ void Agent::next_group(Worker& worker) {
   running.space = *space;
   if (running.gathered.copied > 0) ++counters_.gathers;
   counters_.bytes_gathered += running.gathered.copied;
-  const wire::Run run{.batch = running.start.id.value(),
-                      .rows = rows,
-                      .threads = std::max<std::uint32_t>(1, running.start.configuration.vcpu),
-                      .emulated = emulated_time(running.start, rows),
-                      .deadline = running.start.latest,
-                      .inputs = running.gathered.inputs,
-                      .outputs = {space->offset(), space->size()}};
+  const wire::ToWorker run(wire::Run{.batch = running.start.id.value(),
+                                     .rows = rows,
+                                     .threads = std::max<std::uint32_t>(1, running.start.configuration.vcpu),
+                                     .emulated = emulated_time(running.start, rows),
+                                     .deadline = running.start.latest,
+                                     .inputs = std::move(running.gathered.inputs),
+                                     .outputs = {space->offset(), space->size()}});
   std::string bytes;
-  const Status encoded = wire::encode(wire::ToWorker(run), bytes);
+  const Status encoded = wire::encode(run, bytes);
   if (!encoded) {  // inputs of many parts; no fault of the worker
     for (const std::uint32_t m : running.group)
       running.results[m] = failed(running.start.members[m], encoded.error().message);
