@@ -272,10 +272,14 @@ RequestId Platform::call(Call call, OnAnswer answer) {
     return id;
   };
   if (draining_) return refuse(RejectReason::no_capacity, 0, 0);
-  auto shared = std::make_shared<OnAnswer>(std::move(answer));
-  if (submit({id, std::move(call), [shared](Answer a) { (*shared)(std::move(a)); }})) return id;
+  Letter letter(Arriving{id, std::move(call), std::move(answer)});
+  if (runner_->mailbox().offer(std::move(letter))) return id;
   const auto max = static_cast<double>(runner_->mailbox().max());
-  (*shared)({.request = id, .kind = AnswerKind::rejected, .reason = RejectReason::queue_full, .needed = max + 1, .available = max});
+  std::get<Arriving>(letter).answer({.request = id,
+                                     .kind = AnswerKind::rejected,
+                                     .reason = RejectReason::queue_full,
+                                     .needed = max + 1,
+                                     .available = max});
   return id;
 }
 
