@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gateway/compression.h"
 #include "gateway/http_reply.h"
+#include "gateway/large_request.h"
 #include "gateway/turn.h"
 
 namespace sluice::gateway {
@@ -239,42 +240,34 @@ bool Connection::take_chunked_body() {
   return parser_->is_done();
 }
 
+// What may become large is unpacked where it is served.
 bool Connection::unpack_body() {
-  if (head_.content_encoding.empty()) return true;
   const auto encoding = encoding_of(head_.content_encoding);
   if (!encoding) {
     refuse_request(501, "Unsupported compression type", "Accept-Encoding: gzip, deflate\r\n");
     return false;
   }
-  if (*encoding == Encoding::identity) return true;
+  encoding_ = *encoding;
+  if (encoding_ == Encoding::identity || is_large()) return true;
   BodyBuffer unpacked(thread_->shared().bodies);
-  const std::string_view packed = in_place_ ? in_.view().substr(0, length_) : body_.view();
-  const Status done = unpack(*encoding, packed, thread_->shared().options.body_bytes_max, unpacked);
+  const Status done = unpack(encoding_, body(), thread_->shared().options.body_bytes_max, unpacked);
   if (!done) {
-    const ErrorCode code = done.error().code;
-    refuse_request(code == ErrorCode::too_large     ? 413
-                   : code == ErrorCode::unavailable ? 503
-                                                    : 400,
-                   done.error().message);
+    const Reply reply = not_unpacked(done.error());
+    refuse_request(reply.status, done.error().message);
     return false;
   }
   if (in_place_) in_.consume(length_);
   in_place_ = false;
   body_.swap(unpacked);
+  encoding_ = Encoding::identity;
   return true;
 }
 
-// --- serving
-
-Request Connection::request() const {
-  const std::string_view target = head_.target;
-  const std::size_t mark = target.find('?');
-  return {.method = head_.method,
-          .path = target.substr(0, mark),
-          .query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1),
-          .body = in_place_ ? in_.view().substr(0, length_) : body_.view(),
-          .json_bytes = head_.json_bytes};
+bool Connection::is_large() const {
+  return body().size() >= (encoding_ == Encoding::identity ? kLargeBytes : kLargePackedBytes);
 }
+
+// --- serving
 
 void Connection::serve() {
   enter(Phase::serving);
@@ -284,11 +277,21 @@ void Connection::serve() {
   } else {
     auto turn = std::make_shared<Turn>(shared_from_this());
     turn_ = turn;
-    shared.handler.handle(request(), std::move(turn));
+    is_large() ? serve_elsewhere(std::move(turn)) : shared.handler.handle(request_of(head_, body()), std::move(turn));
   }
   if (in_place_) in_.consume(length_);
   in_place_ = false;
   body_.clear();
+}
+
+void Connection::serve_elsewhere(std::shared_ptr<Turn> turn) {
+  ServerShared& shared = thread_->shared();
+  auto large = std::make_shared<LargeRequest>(head_, encoding_, shared.bodies);
+  if (in_place_ && !large->body.append(body())) {
+    return finish(error_reply(503, "too many bytes of request bodies in flight"));
+  }
+  if (!in_place_) large->body.swap(body_);
+  serve_large(std::move(large), shared, std::move(turn));
 }
 
 void Connection::finish(const std::function<Reply()>& answer) {
@@ -298,7 +301,7 @@ void Connection::finish(const std::function<Reply()>& answer) {
 void Connection::finish(Reply reply) {
   turn_.reset();
   if (thread_->stopping()) keep_alive_ = false;
-  if (reply.body.size() >= kPackMin && !head_.accept_encoding.empty()) pack_reply(reply);
+  pack_reply(reply);
   if (head_.old && keep_alive_) reply.headers += "Connection: keep-alive\r\n";
   out_.clear();
   append_head(out_, reply, keep_alive_);
@@ -316,6 +319,8 @@ void Connection::finish(Reply reply) {
 }
 
 void Connection::pack_reply(Reply& reply) const {
+  if (reply.packed || reply.body.size() < kPackMin || head_.accept_encoding.empty()) return;
+  reply.packed = true;
   const Encoding encoding = accepted_encoding(head_.accept_encoding);
   if (encoding == Encoding::identity) return;
   reply.body = pack(encoding, reply.body);
@@ -400,6 +405,16 @@ Turn::~Turn() {
 
 void Turn::respond(std::function<Reply()> make) {
   if (!answered_.exchange(true)) hand_over(std::move(make));
+}
+
+// While a request is served its connection changes nothing that packing looks at.
+void Turn::respond_at_length(std::function<Reply()> make) {
+  if (answered_.exchange(true)) return;
+  connection_->thread().shared().large.post([self = shared_from_this(), make = std::move(make)] {
+    auto reply = std::make_shared<Reply>(make());
+    self->connection_->pack_reply(*reply);
+    self->hand_over([reply] { return std::move(*reply); });
+  });
 }
 
 void Turn::hand_over(std::function<Reply()> make) {

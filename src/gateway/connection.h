@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "gateway/body_buffer.h"
+#include "gateway/compression.h"
 #include "gateway/exchange.h"
 #include "gateway/http_head.h"
 #include "gateway/input_buffer.h"
@@ -41,6 +42,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] IoThread& thread() { return *thread_; }
   // The answer to the request that is being served; not asked for if the client is gone.
   void finish(const std::function<Reply()>& answer);
+  // Packs the answer to the request that is being served, if its client wants that. Any thread.
+  void pack_reply(Reply& reply) const;
 
  private:
   enum class Phase : std::uint8_t { idle, head, body, serving, writing, draining, closed };
@@ -59,13 +62,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void begin_body();
   bool unpack_body();
   void serve();
-  [[nodiscard]] Request request() const;
+  void serve_elsewhere(std::shared_ptr<Turn> turn);
+  [[nodiscard]] std::string_view body() const { return in_place_ ? in_.view().substr(0, length_) : body_.view(); }
+  [[nodiscard]] bool is_large() const;
 
   // Answers a request that is not served and hangs up, since where the next one begins is not known.
   void refuse_request(unsigned status, std::string_view text, std::string headers = {});
   void refuse_parse(boost::system::error_code error);
   void finish(Reply reply);
-  void pack_reply(Reply& reply) const;
   void write();
   void written();
   void drain();
@@ -81,11 +85,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   InputBuffer in_;
   Head head_;
   std::optional<HeadParser> parser_;
-  BodyBuffer body_;           // what does not fit into in_
-  std::size_t length_ = 0;    // of a body that is not chunked
-  bool in_place_ = false;     // the body is in in_
-  std::size_t progress_ = 0;  // bytes of the body when since_ was set
-  std::weak_ptr<Turn> turn_;  // while serving
+  BodyBuffer body_;                         // what does not fit into in_
+  std::size_t length_ = 0;                  // of a body that is not chunked
+  bool in_place_ = false;                   // the body is in in_
+  Encoding encoding_ = Encoding::identity;  // of the body, as it is there
+  std::size_t progress_ = 0;                // bytes of the body when since_ was set
+  std::weak_ptr<Turn> turn_;                // while serving
 
   std::string out_;   // head of the reply, and a small body
   std::string rest_;  // a large body

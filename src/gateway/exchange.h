@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sluice::gateway {
 
@@ -31,6 +32,7 @@ struct Reply {
   std::string body;
   ContentType type = ContentType::json;
   std::string headers;  // further ones, each ended by CRLF
+  bool packed = false;  // or not worth it: set by the server
 };
 
 class Exchange {
@@ -39,6 +41,8 @@ class Exchange {
   // Answers with what `make` returns; it is called in the connection's thread. Only the first answer counts; whoever
   // lets go of an exchange without one has it answered with 500. Any thread.
   virtual void respond(std::function<Reply()> make) = 0;
+  // The same for an answer that takes long to write: `make` may be called in a thread where nobody else waits for it.
+  virtual void respond_at_length(std::function<Reply()> make) { respond(std::move(make)); }
   // `gone` is called once, soon, if the client hangs up before the answer. Any thread.
   virtual void on_disconnect(std::function<void()> gone) = 0;
 };

@@ -114,6 +114,7 @@ class Server final : public HttpServer {
     for (const auto& io : io_) io->close_all();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    shared_->large.stop();
   }
 
  private:

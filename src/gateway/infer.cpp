@@ -13,6 +13,8 @@
 namespace sluice::gateway {
 namespace {
 
+constexpr std::size_t kLargeOutputs = 256u << 10;  // as JSON several times as many
+
 // A request that waits for its answer. The snapshot keeps the model.
 struct Pending {
   SharedEndpoints endpoints;
@@ -55,7 +57,10 @@ void take_answer(const std::shared_ptr<Pending>& pending, live::Answer answer) {
   pending->endpoints->metrics.observe(pending->model->name, answer);
   pending->answer = std::move(answer);
   const Respond respond = std::move(pending->respond);
-  respond->respond([pending] { return full_reply(*pending); });
+  std::size_t bytes = 0;
+  for (const data::Tensor& tensor : pending->answer.outputs) bytes += tensor.size;
+  const auto make = [pending] { return full_reply(*pending); };
+  bytes < kLargeOutputs ? respond->respond(make) : respond->respond_at_length(make);
 }
 
 std::string accepted_page(RequestId id, const live::Model& model) {

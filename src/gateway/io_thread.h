@@ -15,6 +15,7 @@
 #include "gateway/access.h"
 #include "gateway/body_buffer.h"
 #include "gateway/http_server.h"
+#include "invoker/task_thread.h"
 
 namespace sluice::gateway {
 
@@ -33,6 +34,7 @@ struct ServerShared {
   const Access access;
   Handler& handler;  // not used any more once the server has stopped
   ByteBudget bodies;
+  invoker::TaskThread large;  // serves what would hold up others (large_request.h); stopped by the server
   std::atomic<std::size_t> connections = 0;
 };
 

@@ -12,11 +12,12 @@ namespace sluice::gateway {
 
 class Connection;
 
-class Turn final : public Exchange {
+class Turn final : public Exchange, public std::enable_shared_from_this<Turn> {
  public:
   explicit Turn(std::shared_ptr<Connection> connection);
   ~Turn() override;
   void respond(std::function<Reply()> make) override;
+  void respond_at_length(std::function<Reply()> make) override;
   void on_disconnect(std::function<void()> gone) override;
   void disconnected();
 

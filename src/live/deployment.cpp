@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "domain/limits.h"
 #include "plan/frontier_planner.h"
 #include "profile/function_profile.h"
 #include "spec/include.h"
@@ -49,6 +50,10 @@ Result<Application> read(const Deployment& deployment, const Files& files, std::
   const spec::ReadFile from_memory = [&](const std::string& path) -> Result<std::string> {
     const auto it = files.find(plain(path));
     if (it == files.end()) return Error{ErrorCode::not_found, str("'", path, "' is not part of the deployment")};
+    if (it->second->size() > limits::document_bytes_max) {
+      return Error{ErrorCode::too_large,
+                   str("has ", it->second->size(), " bytes; a document has at most ", limits::document_bytes_max)};
+    }
     return *it->second;
   };
   const spec::Loaded loaded = spec::load(deployment.main, from_memory);
