@@ -253,13 +253,14 @@ void Agent::lose(Worker& worker, const std::string& why) {
   const std::string name = function_of(worker.application, worker.function).name;
   ++counters_.crashes;
   end_log(worker);
-  const bool loading = worker.level == Level::none;
+  const bool anew = worker.level == Level::none, rising = worker.wanted > worker.level;
   const std::string printed = worker.last_line.empty() ? "" : str("; it printed last: ", worker.last_line);
   std::optional<BatchId> batch;
   if (worker.running) batch = worker.running->start.id;
   remove(worker);
   const std::string error = str("WorkerFailed: the worker of function '", name, "' ", why, printed);
-  if (loading) return hooks_.event(LoadFailed{.invoker = invoker, .instance = instance, .error = error});
+  if (rising) hooks_.event(LoadFailed{.invoker = invoker, .instance = instance, .error = error});
+  if (anew) return;
   if (batch) hooks_.event(BatchFailed{.id = *batch, .error = error});
   hooks_.event(InstanceUnloaded{.invoker = invoker, .instance = instance, .level = Level::none});
 }

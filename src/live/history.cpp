@@ -70,6 +70,11 @@ void History::loaded(InstanceId instance, Time now) {
   loaded_[instance] = now;
 }
 
+void History::unloaded(InstanceId instance) {
+  const std::lock_guard lock(mutex_);
+  loaded_.erase(instance);
+}
+
 void History::ended(RequestId id, const Ended& ended) {
   const std::lock_guard lock(mutex_);
   const auto it = entries_.find(id);

@@ -34,6 +34,7 @@ class History {
   void finished(const BatchFinished& event, Time now);
   void failed(BatchId batch, const std::string& error, Time now);
   void loaded(InstanceId instance, Time now);
+  void unloaded(InstanceId instance);
   struct Ended {
     RequestState state = RequestState::met;
     Time at;

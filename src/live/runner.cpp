@@ -109,7 +109,12 @@ void Runner::read(Event& event) {
     history_.failed(failed->id, failed->error, now_);
     batches_.erase(failed->id);
   }
+  if (const auto* expired = std::get_if<BatchExpired>(&event)) {
+    history_.failed(expired->id, "Expired", now_);
+    batches_.erase(expired->id);
+  }
   if (const auto* loaded = std::get_if<InstanceLoaded>(&event)) history_.loaded(loaded->instance, now_);
+  if (const auto* unloaded = std::get_if<InstanceUnloaded>(&event)) history_.unloaded(unloaded->instance);
   observe(event);
 }
 

@@ -59,7 +59,7 @@ TEST_P(AtRun, FailsTheBatchWithAReasonAndIsGone) {
     Scene scene(alone(GetParam().name, kProcess), hostile());
     scene.load();
     ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
-    const BatchId batch = scene.start(2);
+    const BatchId batch = scene.start(2).batch;
     const auto failed = scene.next<BatchFailed>();
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->id, batch);
@@ -116,6 +116,21 @@ TEST_F(HostileTest, KilledWhileIdleTheInstanceIsToldGone) {
   ASSERT_TRUE(gone.has_value());
   EXPECT_FALSE(scene.happened<BatchFailed>());
   EXPECT_EQ(held_now().children, before_.children);
+}
+
+TEST_F(HostileTest, KilledWhileItIsRaisedTheLoadFailsAndTheInstanceIsToldGone) {
+  Scene scene(alone("good",
+                    "{runtime: process, command: unused, cold_start: {device: 1h}, "
+                    "profile: {table: [[8, 1, 1, 1.0, 0.1]]}}"),
+              hostile());
+  scene.load(1, Level::device);
+  (void)scene.next<InstanceLoaded>();
+  scene.lower(1, Level::host);
+  (void)scene.next<InstanceUnloaded>();
+  scene.load(1, Level::device);
+  ::kill(static_cast<pid_t>(scene.pid()), SIGKILL);
+  EXPECT_TRUE(scene.next<LoadFailed>().has_value());
+  EXPECT_EQ(scene.next<InstanceUnloaded>()->level, Level::none);
 }
 
 TEST_F(HostileTest, ABatchForAWorkerThatIsGoneFails) {

@@ -82,25 +82,39 @@ class Scene {
                      .function = FunctionId(0),
                      .level = level});
   }
-  // A batch of new requests with `rows` rows of one byte each.
-  BatchId start(std::uint32_t rows = 1, std::uint16_t vcpu = 1, std::uint64_t instance = 1) {
+  void lower(std::uint64_t instance = 1, Level level = Level::host) {
+    act(EvictInstance{.invoker = InvokerId(0), .instance = InstanceId(instance), .level = level});
+  }
+  // A batch of the first stage with `rows` new requests, each with an input of one byte.
+  struct Started {
+    BatchId batch;
+    std::vector<RequestId> requests;
+  };
+  Started start(std::uint32_t rows = 1, std::uint16_t vcpu = 1, std::uint64_t instance = 1) {
+    std::vector<RequestId> requests;
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      requests.emplace_back(++next_request_);
+      const data::Tensor x{.info = {"x", DataType::uint8, {1}}, .block = *arena_->allocate(1), .size = 1};
+      objects_.open(requests.back(), std::make_shared<const data::Tensors>(data::Tensors{x}));
+    }
+    return {start_stage(StageId(0), requests, vcpu, instance), requests};
+  }
+  // A batch of some stage of these requests. The run of a request has its number.
+  BatchId start_stage(StageId stage, const std::vector<RequestId>& requests, std::uint16_t vcpu = 1,
+                      std::uint64_t instance = 1) {
     StartBatch start{.id = BatchId(++next_batch_),
                      .invoker = InvokerId(0),
                      .instance = InstanceId(instance),
                      .application = ApplicationId(0),
                      .function = FunctionId(0),
-                     .configuration = configuration(static_cast<std::uint16_t>(rows), vcpu, 0),
+                     .configuration = configuration(static_cast<std::uint16_t>(requests.size()), vcpu, 0),
                      .latest = Time::max()};
-    for (std::uint32_t r = 0; r < rows; ++r) {
-      const RequestId request(++next_request_);
-      const data::Tensor x{.info = {"x", DataType::uint8, {1}}, .block = *arena_->allocate(1), .size = 1};
-      objects_.open(request, std::make_shared<const data::Tensors>(data::Tensors{x}));
+    for (const RequestId request : requests) {
       start.members.push_back(
-          {.invocation = InvocationId(next_request_), .request = request, .run = next_request_, .stage = StageId(0)});
+          {.invocation = InvocationId(request.value()), .request = request, .run = request.value(), .stage = stage});
     }
-    const BatchId id = start.id;
     act(std::move(start));
-    return id;
+    return BatchId(next_batch_);
   }
   // The next event of this kind; nothing: none for half a minute.
   template <class Kind>
