@@ -57,7 +57,6 @@ void Runner::stop() {
 void Runner::loop() {
   std::vector<Letter> letters;
   std::vector<Event> events;
-  Commands commands;
   const std::function<bool()> look = [this] { return mailbox_.size() > 0 || !happened_.empty(); };
   while (running_) {
     outside_.wait(wake_at(), look);
@@ -69,18 +68,20 @@ void Runner::loop() {
     for (Letter& letter : letters) read(letter);
     expire_timeouts();
     const auto wake = scheduler_->next_wake();
-    if (told_ || (wake && *wake <= now_)) {
-      told_ = false;
-      commands.list.clear();
-      scheduler_->decide(now_, commands);
-      log_.decided(commands, now_);
-      if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
-      deliver(commands);
-      log_.rotate_if_due(*scheduler_);
-    }
+    if (told_ || (wake && *wake <= now_)) decide();
     in_system_.store(scheduler_->requests_in_system());
     if (changed_ && now_ - published_ >= kSnapshotAge) publish();
   }
+}
+
+void Runner::decide() {
+  told_ = false;
+  commands_.list.clear();
+  scheduler_->decide(now_, commands_);
+  log_.decided(commands_, now_);
+  if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
+  deliver(commands_);
+  log_.rotate_if_due(*scheduler_);
 }
 
 std::optional<Time> Runner::wake_at() const {
@@ -148,6 +149,7 @@ void Runner::read(Deploying& deploying) {
   const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
   const std::string& name = deploying.application->name;
   const auto before = names_.find(name);
+  if (before != names_.end() && told_) decide();  // what came before is of the old version, and let in as such
   deployed_.push_back({.application = deploying.application,
                        .version = deploying.version,
                        .is_function = deploying.is_function,
@@ -173,6 +175,7 @@ void Runner::read(Removing& removing) {
   const auto it = names_.find(removing.application);
   const bool there = it != names_.end();
   if (there) {
+    if (told_) decide();  // likewise
     deployed_[it->second.index()].removed = true;
     observe(ApplicationRemoved{it->second});
     const ApplicationId id = it->second;

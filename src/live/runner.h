@@ -93,6 +93,7 @@ class Runner {
   };
 
   void loop();
+  void decide();
   void read(Letter& letter);
   void read(Event& event);
   void read(Arriving& arriving);
@@ -134,6 +135,7 @@ class Runner {
   std::multimap<Time, RequestId> timeouts_;
   std::unordered_map<BatchId, Batch> batches_;
   std::vector<Event> happened_;
+  Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
