@@ -1,5 +1,6 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
 .PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live soak chaos abuse determinism fuzz lint format clean
+.PHONY: help run test build setup bench bench-plan bench-sim bench-fidelity soak determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -17,6 +18,7 @@ help:
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
 	@echo "make bench-live   the live platform: requests per CPU-second, added latency, stage hops, overload, cold starts (minutes)"
+	@echo "make bench-fidelity  the same workload simulated and live, side by side (a minute)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
 	@echo "make chaos        kill workers and the server under load: every accepted request is answered once (a minute)"
 	@echo "make abuse        ABUSE_SECONDS=$(ABUSE_SECONDS) of hostile clients against a server that must not notice"
@@ -51,6 +53,8 @@ bench-sim: build
 
 bench-live: build
 	@tools/bench_live.py --build $(RELEASE)
+bench-fidelity: build
+	@$(RELEASE)/bench/bench_fidelity
 
 soak: build
 	@first=1; while $(RELEASE)/sluice soak --seeds $$first..$$((first + 999)); do first=$$((first + 1000)); done

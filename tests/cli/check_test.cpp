@@ -27,7 +27,8 @@ std::vector<std::filesystem::path> documents(const std::filesystem::path& folder
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const auto extension = entry.path().extension();
-    if (extension == ".yaml" || extension == ".json" || extension == ".pbtxt") out.push_back(entry.path());
+    const bool labels = entry.path().filename() == "labels.json";  // of pictures
+    if (!labels && (extension == ".yaml" || extension == ".json" || extension == ".pbtxt")) out.push_back(entry.path());
   }
   std::sort(out.begin(), out.end());
   return out;
