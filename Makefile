@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live soak chaos abuse determinism fuzz lint format clean
-.PHONY: help run test build setup bench bench-plan bench-sim bench-fidelity soak determinism fuzz lint format clean
+.PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live bench-fidelity soak chaos abuse
+.PHONY: determinism fuzz lint format clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
