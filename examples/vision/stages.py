@@ -124,7 +124,7 @@ def train_segmentation(inputs, classes):
 
 
 def jiggled(chance, maps):
-    """Shifted up to 4 px, turned up to 8 degrees, up to 10 % larger or smaller, so that no digit is seen twice alike."""
+    """Shifted up to 4 px, turned up to 8 degrees, up to 10 % larger or smaller, so no digit looks alike twice."""
     count = len(maps)
     angle, scale = chance.between(-0.14, 0.14, count), chance.between(0.9, 1.1, count)
     shift = chance.between(-0.125, 0.125, count, 2)
