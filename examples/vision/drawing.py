@@ -1,4 +1,4 @@
-"""Draws in batches: crops of photographs, rotated shapes and glyphs, blur. Used by scenes.py and stages.py; in pixels."""
+"""Draws in batches: crops of photographs, rotated shapes and glyphs, blur. For scenes.py and stages.py; in pixels."""
 import math
 
 import torch
