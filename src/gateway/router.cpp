@@ -53,10 +53,11 @@ class Router final : public Handler {
   static void not_found(const Respond& respond) { answer(respond, error_reply(404, "Not Found")); }
 
   // False, and answered, if the method is another.
-  static bool is(Method wanted, const Request& request, const Respond& respond) {
+  // `beside`: what else could have been asked for.
+  static bool is(Method wanted, const Request& request, const Respond& respond, std::string_view beside = {}) {
     if (request.method == wanted) return true;
     Reply reply = error_reply(405, "Method Not Allowed");
-    reply.headers = str("Allow: ", name_of(wanted), "\r\n");
+    reply.headers = str("Allow: ", name_of(wanted), beside, "\r\n");
     answer(respond, std::move(reply));
     return false;
   }
@@ -168,7 +169,7 @@ class Router final : public Handler {
       return name ? remove_application(*endpoints_, *std::move(name), respond) : not_found(respond);
     }
     if (request.method == Method::post) return deploy_application(*endpoints_, request, respond);
-    if (is(Method::get, request, respond)) answer_json(respond, applications_page(*snapshot()));
+    if (is(Method::get, request, respond, ", POST")) answer_json(respond, applications_page(*snapshot()));
   }
 
   void requests(Parts parts, const Request& request, const Respond& respond) {
@@ -182,7 +183,7 @@ class Router final : public Handler {
       return;
     }
     if (request.method == Method::remove) return cancel_request(*endpoints_, parts[0], respond);
-    if (is(Method::get, request, respond)) show_request(*endpoints_, parts[0], respond);
+    if (is(Method::get, request, respond, ", DELETE")) show_request(*endpoints_, parts[0], respond);
   }
 
   SharedEndpoints endpoints_;
