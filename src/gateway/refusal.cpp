@@ -7,6 +7,7 @@
 #include "gateway/http_reply.h"
 #include "gateway/json_text.h"
 #include "gateway/oip_input.h"
+#include "live/rejection.h"
 
 namespace sluice::gateway {
 namespace {
@@ -46,35 +47,8 @@ Reply reply_of(const Refusal& refusal) {
   return reply;
 }
 
-// A number for people: at most three digits after the point.
-double rounded(double number) {
-  return std::round(number * 1e3) / 1e3;
-}
-
-std::string rejection_text(const live::Answer& answer, std::string_view model) {
-  const double needed = rounded(answer.needed), available = rounded(answer.available);
-  switch (answer.reason) {
-    case RejectReason::slo_infeasible:
-      return str("SLO cannot be met: needs ", needed, " ms, deadline in ", available, " ms");
-    case RejectReason::queue_full:
-      return str("queue is full: ", needed, " requests, at most ", available, " may wait");
-    case RejectReason::quota_exceeded:
-      return str("quota exceeded: ", needed, " requests, allowed are ", available);
-    case RejectReason::no_capacity:
-      return str("no capacity: nothing here can run a stage of '", model, "' (needs ", needed, ", there is ", available,
-                 ")");
-    case RejectReason::cost_exceeded:
-      return str("cost limit cannot be met: needs $", answer.needed / 1e12, ", limit is $", answer.available / 1e12);
-    case RejectReason::not_deployed:
-      return str("Request for unknown model: '", model, "' is not found");
-    case RejectReason::not_reservable:
-      return str("the workflow of '", model, "' cannot be reserved ahead: its scheduler takes only what it can plan");
-  }
-  return "rejected";
-}
-
 Refusal rejected(const live::Answer& answer, std::string_view model) {
-  Refusal refusal{.status = 429, .code = code_of(answer.reason), .text = rejection_text(answer, model)};
+  Refusal refusal{.status = 429, .code = code_of(answer.reason), .text = live::rejection_text(answer, model)};
   refusal.retry_after = answer.retry_after;
   switch (answer.reason) {
     case RejectReason::no_capacity:
@@ -96,10 +70,10 @@ Refusal of(const live::Answer& answer, std::string_view model) {
     case live::AnswerKind::rejected:
       return rejected(answer, model);
     case live::AnswerKind::deadline_exceeded: {
-      const double latency_ms = rounded(answer.latency.to_ms());
+      const double latency_ms = live::rounded(answer.latency.to_ms());
       std::string text = str("deadline exceeded after ", latency_ms, " ms");
       if (!answer.stage.empty()) text += str(" in stage '", answer.stage, "'");
-      text += str(": it was due after ", rounded((answer.latency + answer.slack).to_ms()), " ms");
+      text += str(": it was due after ", live::rounded((answer.latency + answer.slack).to_ms()), " ms");
       return {
           .status = 504, .code = "DEADLINE_EXCEEDED", .text = text, .stage = answer.stage, .latency_ms = latency_ms};
     }
@@ -138,10 +112,10 @@ unsigned status_of(ErrorCode code) {
     case ErrorCode::not_found:
       return 404;
     case ErrorCode::unavailable:
+    case ErrorCode::io:  // of this machine, such as a full disk: not the caller's fault, and it may pass
       return 503;
     case ErrorCode::too_large:
       return 413;
-    case ErrorCode::io:
     case ErrorCode::internal:
       return 500;
   }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "data/values.h"
+#include "live/rejection.h"
 #include "live/runner.h"
 
 namespace sluice::live {
@@ -86,13 +87,15 @@ void Runner::deliver(Commands& commands) {
 }
 
 void Runner::reject(const Reject& refused) {
-  answer(refused.request,
-         {.kind = AnswerKind::rejected,
-          .reason = refused.reason,
-          .needed = refused.needed,
-          .available = refused.available,
-          .retry_after = refused.retry_after},
-         RequestState::rejected, StageId::none());
+  const auto it = pending_.find(refused.request);
+  if (it == pending_.end()) return;
+  Answer out{.kind = AnswerKind::rejected,
+             .reason = refused.reason,
+             .needed = refused.needed,
+             .available = refused.available,
+             .retry_after = refused.retry_after};
+  out.error = rejection_text(out, deployed_[it->second.application.index()].application->name);
+  answer(refused.request, std::move(out), RequestState::rejected, StageId::none());
 }
 
 void Runner::reply(const Reply& replied) {

@@ -122,7 +122,10 @@ void Runner::read(Event& event) {
 void Runner::read(Arriving& arriving) {
   const auto name = names_.find(arriving.call.application);
   if (name == names_.end()) {
-    return arriving.answer({.request = arriving.id, .kind = AnswerKind::rejected, .reason = RejectReason::not_deployed});
+    return arriving.answer({.request = arriving.id,
+                            .kind = AnswerKind::rejected,
+                            .reason = RejectReason::not_deployed,
+                            .error = str("there is no application '", arriving.call.application, "' any more")});
   }
   Deployed& deployed = deployed_[name->second.index()];
   const Duration objective = arriving.call.objective.value_or(deployed.application->objective.latency);
