@@ -320,7 +320,7 @@ void Platform::finish_later(RequestId id, const Answer& answer) {
                answer.kind == AnswerKind::finished ? store::to_blob(answer.outputs) : std::string());
 }
 
-// An answer must not be lost because the writer is busy: what does not get onto its queue is tried again with the next.
+// An answer must not be lost because the writer is busy or the disk is full: it is tried again after the next that is kept.
 void Platform::write_answer(RequestId id, store::Answer answer, std::string outputs) {
   auto kept = std::make_shared<std::pair<store::Answer, std::string>>(std::move(answer), std::move(outputs));
   writer_->post([id, kept](store::Store& s) { return s.finish_request(id, kept->first, kept->second); },
@@ -328,7 +328,9 @@ void Platform::write_answer(RequestId id, store::Answer answer, std::string outp
                   std::vector<std::function<void()>> again;
                   {
                     const std::lock_guard lock(unwritten_mutex_);
-                    if (!status && status.error().code == ErrorCode::unavailable) {
+                    const bool passes = !status && (status.error().code == ErrorCode::unavailable ||
+                                                    status.error().code == ErrorCode::io);
+                    if (passes) {
                       unwritten_.push_back([this, id, kept] { write_answer(id, kept->first, kept->second); });
                     } else {
                       again.swap(unwritten_);

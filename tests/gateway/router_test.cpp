@@ -218,7 +218,7 @@ TEST_F(RouterTest, TakesRequestsForLater) {
   EXPECT_EQ(post("/v2/models/echo/infer?async=true", kEcho),
             R"(202 {"id":"00000000000000ab","model_name":"echo","model_version":"1"})");
   service_.on_later = [](const live::Call&) -> Result<RequestId> { return Error{ErrorCode::io, "disk is full"}; };
-  EXPECT_EQ(post("/v2/models/echo/infer?async=true", kEcho), R"(500 {"error":"disk is full"})");
+  EXPECT_EQ(post("/v2/models/echo/infer?async=true", kEcho), R"(503 {"error":"disk is full"})");
   service_.on_later = [](const live::Call&) -> Result<RequestId> {
     return Error{ErrorCode::unavailable, "journal is full"};
   };
