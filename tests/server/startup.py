@@ -159,6 +159,16 @@ class Ends(unittest.TestCase):
             with Server(data) as again:  # what was accepted is not forgotten
                 self.assertEqual(again.get(f"/v1/requests/{later}")["state"], "running")
 
+    def test_says_why_an_accepted_request_is_refused_after_a_restart(self):
+        with Folder() as data, Server(data) as server:
+            server.deploy(SLOWEST)
+            later = json.loads(server.call("POST", "/v2/models/slow/infer?async=true", floats(2))[2])["id"]
+            self.assertEqual(server.call("DELETE", "/v1/applications/slow")[0], 200)
+            server.kill()
+            with Server(data) as again:
+                wait_until("it is answered", lambda: again.get(f"/v1/requests/{later}")["state"] == "rejected")
+                self.assertEqual(again.get(f"/v1/requests/{later}")["error"], "there is no application 'slow' any more")
+
 
 if __name__ == "__main__":
     unittest.main()
