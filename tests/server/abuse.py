@@ -19,7 +19,7 @@ import time
 from serving import HERE, PATIENCE, SANITIZED, Failure, Folder, Server, floats, wait_until
 
 CLUSTER = ("--cluster", str(HERE / "documents/cluster.yaml"))
-WITHIN = 1.0  # seconds
+WITHIN = 10.0  # seconds, on cores that attackers and others keep busy
 GROWTH_MAX = 50 << 20
 SLOW_MACHINE = 10  # times what the server takes that nobody attacks
 
