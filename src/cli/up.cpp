@@ -1,6 +1,7 @@
 #include "cli/up.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/sysinfo.h>
@@ -153,9 +154,18 @@ Result<std::string> key_of(const std::string& directory) {
   return made->text;
 }
 
+// A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes, and
+// threads share few heaps.
+void keep_memory_small() {
+  constexpr int kLarge = 256 << 10, kHeaps = 4;
+  ::mallopt(M_MMAP_THRESHOLD, kLarge);
+  ::mallopt(M_ARENA_MAX, kHeaps);
+}
+
 }  // namespace
 
 int up_command(const UpOptions& options) {
+  keep_memory_small();
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);

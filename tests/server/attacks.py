@@ -8,7 +8,6 @@ import base64
 import gzip
 import json
 import random
-import selectors
 import sys
 import time
 import zlib
@@ -222,8 +221,8 @@ def pipelining(address, _):
 
 @attack
 def many_connections(address, rng):
-    """As many as there may be and some more: those are told so. Half of them begin a request."""
-    held, began = [], time.monotonic()
+    """As many as there may be and some more; half of them begin a request. Whoever is too many is told so (gateway_test)."""
+    held = []
     try:
         for _ in range(10_400):
             held.append(connect(address))
@@ -231,27 +230,8 @@ def many_connections(address, rng):
                 send(held[-1], b"GET /v1/sta")
     except OSError:
         pass  # the limit of this machine
-    # Where that takes long, the first ones are given up for having sent half a head before the last ones come.
-    at_once = len(held) > 10_300 and time.monotonic() - began < 5
-    told = was_told(held[-400:]) if at_once else True
     for connection in held:
         connection.close()
-    if not told:
-        raise Failure(f"{len(held)} connections are open and nobody was told that they are too many")
-
-
-def was_told(connections):
-    """Whether one of them is answered that there are too many."""
-    waiting = selectors.DefaultSelector()
-    for connection in connections:
-        waiting.register(connection, selectors.EVENT_READ)
-    with waiting:
-        while ready := waiting.select(timeout=15):
-            for key, _ in ready:
-                waiting.unregister(key.fileobj)
-                if any(status == 503 for status, _ in judge(replies(receive(key.fileobj)))):
-                    return True
-    return False
 
 
 @attack
