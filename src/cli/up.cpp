@@ -162,6 +162,14 @@ void keep_memory_small() {
   ::mallopt(M_ARENA_MAX, kHeaps);
 }
 
+// Run by the server's first thread.
+gateway::Companion scheduler_of(live::Platform& platform) {
+  return {.descriptor = platform.descriptor(),
+          .lend = [&platform](std::function<void()> soon) { platform.lend(std::move(soon)); },
+          .work = [&platform] { platform.work(); },
+          .take_back = [&platform] { platform.take_back(); }};
+}
+
 }  // namespace
 
 int up_command(const UpOptions& options) {
@@ -177,7 +185,8 @@ int up_command(const UpOptions& options) {
   const auto key = key_of(directory);
   if (!key) return fail(key.error().message);
   const auto router = gateway::make_router(**platform, {.version = SLUICE_VERSION, .triton_errors = options.triton_errors});
-  auto server = gateway::HttpServer::start({.listen = options.listen, .key = *key, .threads = options.threads}, *router);
+  auto server = gateway::HttpServer::start({.listen = options.listen, .key = *key, .threads = options.threads}, *router,
+                                           scheduler_of(**platform));
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());
   if (options.demo) {

@@ -417,10 +417,11 @@ void Turn::respond_at_length(std::function<Reply()> make) {
   });
 }
 
+// Posted even in the connection's own thread: whoever has the answer has more to do than writing it.
 void Turn::hand_over(std::function<Reply()> make) {
   if (connection_->thread().ended()) return;
-  boost::asio::dispatch(connection_->thread().context(),
-                        [connection = connection_, answer = std::move(make)] { connection->finish(answer); });
+  boost::asio::post(connection_->thread().context(),
+                    [connection = connection_, answer = std::move(make)] { connection->finish(answer); });
 }
 
 void Turn::on_disconnect(std::function<void()> gone) {

@@ -65,7 +65,8 @@ class Server final : public HttpServer {
  public:
   Server(std::shared_ptr<ServerShared> shared, std::string host) : shared_(std::move(shared)), host_(std::move(host)) {
     const unsigned count = std::max(1u, shared_->options.threads);
-    for (unsigned i = 0; i < count; ++i) io_.push_back(std::make_shared<IoThread>(shared_));
+    const bool companion = shared_->companion.descriptor >= 0;
+    for (unsigned i = 0; i < count; ++i) io_.push_back(std::make_shared<IoThread>(shared_, companion && i == 0));
     acceptor_.emplace(io_.front()->context());
     retry_.emplace(io_.front()->context());
   }
@@ -114,6 +115,7 @@ class Server final : public HttpServer {
     for (const auto& io : io_) io->close_all();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    if (shared_->companion.descriptor >= 0) shared_->companion.take_back();
     shared_->large.stop();
   }
 
@@ -173,7 +175,7 @@ class Server final : public HttpServer {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Handler& handler) {
+Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Handler& handler, Companion companion) {
   const auto address = parse_address(options.listen);
   if (!address) return address.error();
   const auto endpoint = resolve(*address);
@@ -186,8 +188,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
   }
   if (options.connections_max == 0) options.connections_max = connections_allowed();
   Access access = open ? Access() : Access(options.key);
-  auto server = std::make_unique<Server>(std::make_shared<ServerShared>(std::move(options), std::move(access), handler),
-                                         address->host);
+  auto server = std::make_unique<Server>(
+      std::make_shared<ServerShared>(std::move(options), std::move(access), handler, std::move(companion)), address->host);
   if (const error_code error = server->listen(*endpoint)) return cannot_listen(*address, error);
   server->run();
   return std::unique_ptr<HttpServer>(std::move(server));

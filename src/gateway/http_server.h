@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "gateway/companion.h"
 #include "gateway/exchange.h"
 
 namespace sluice::gateway {
@@ -27,8 +28,9 @@ struct ServerOptions {
 
 class HttpServer {
  public:
-  // Listens and serves from now on. `handler` must live until the server is gone.
-  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler& handler);
+  // Listens and serves from now on. `handler` and `companion` must live until the server is gone.
+  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler& handler,
+                                                                 Companion companion = {});
   virtual ~HttpServer() = default;  // stops at once if it was not stopped
 
   [[nodiscard]] virtual std::string address() const = 0;  // with the port it really has

@@ -18,16 +18,19 @@ Clock::duration period_for(const ServerOptions& options) {
 
 }  // namespace
 
-IoThread::IoThread(std::shared_ptr<ServerShared> shared)
+IoThread::IoThread(std::shared_ptr<ServerShared> shared, bool with_companion)
     : shared_(std::move(shared)),
       context_(1),  // one thread runs it
       work_(context_.get_executor()),
       timer_(context_),
-      period_(period_for(shared_->options)) {}
+      period_(period_for(shared_->options)) {
+  if (with_companion) companion_.emplace(context_, shared_->companion);
+}
 
 void IoThread::run() {
   now_ = Clock::now();
   tick();
+  if (companion_) companion_->begin();
   context_.run();
   ended_ = true;
 }
@@ -71,6 +74,7 @@ void IoThread::close_all() {
 void IoThread::finish_if_empty() {
   if (!stopping_ || !connections_.empty()) return;
   timer_.cancel();
+  if (companion_) companion_->end();
   work_.reset();
 }
 

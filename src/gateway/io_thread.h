@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "gateway/access.h"
 #include "gateway/body_buffer.h"
+#include "gateway/companion.h"
 #include "gateway/http_server.h"
 #include "invoker/task_thread.h"
 
@@ -28,11 +30,12 @@ using Timer =
 class Connection;
 
 struct ServerShared {
-  ServerShared(ServerOptions o, Access a, Handler& h)
-      : options(std::move(o)), access(std::move(a)), handler(h), bodies(options.bodies_bytes_max) {}
+  ServerShared(ServerOptions o, Access a, Handler& h, Companion c)
+      : options(std::move(o)), access(std::move(a)), handler(h), companion(std::move(c)), bodies(options.bodies_bytes_max) {}
   const ServerOptions options;
   const Access access;
   Handler& handler;  // not used any more once the server has stopped
+  const Companion companion;
   ByteBudget bodies;
   invoker::TaskThread large;  // serves what would hold up others (large_request.h); stopped by the server
   std::atomic<std::size_t> connections = 0;
@@ -42,7 +45,7 @@ struct ServerShared {
 // after the server is gone. All functions but stop(), close_all(), ended() and context() in its own thread.
 class IoThread {
  public:
-  explicit IoThread(std::shared_ptr<ServerShared> shared);
+  IoThread(std::shared_ptr<ServerShared> shared, bool with_companion);
 
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
   [[nodiscard]] ServerShared& shared() { return *shared_; }
@@ -66,6 +69,7 @@ class IoThread {
   std::shared_ptr<ServerShared> shared_;
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::optional<CompanionWork> companion_;
   Timer timer_;
   Clock::duration period_;
   Clock::time_point now_ = Clock::now();

@@ -1,14 +1,10 @@
 // Sockets, the clock, and the lives of workers. Batches are in agent_batches.cpp.
 #include "invoker/agent.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -17,9 +13,7 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr std::uint64_t kDoorbell = ~std::uint64_t{0};
-constexpr std::size_t kEvents = 64;
-constexpr std::int64_t kSecond = 1'000'000'000, kLongestSleep = 3'600 * kSecond;
+constexpr std::size_t kAtOnce = 64;  // sockets of workers that are read before the scheduler hears of it
 
 std::uint64_t key_of(InstanceId id, bool log) {
   return id.value() << 1 | (log ? 1 : 0);
@@ -46,11 +40,7 @@ Agent::~Agent() {
 }
 
 Status Agent::start() {
-  epoll_ = wire::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = kDoorbell}};
-  if (!epoll_.valid() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.descriptor(), &event) != 0) {
-    return Error{ErrorCode::unavailable, str("the invoker cannot start: ", std::strerror(errno))};
-  }
+  if (const Status started = waker_.start(); !started) return started;
   spawning_ = std::make_unique<TaskThread>();
   return Done{};
 }
@@ -76,21 +66,17 @@ void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> applicat
   }
 }
 
-void Agent::poll(std::optional<Time> until, const std::function<bool()>& look) {
-  std::array<epoll_event, kEvents> events{};
-  doorbell_.will_sleep();
-  const Time next = std::min(until.value_or(Time::max()), due());
-  const std::int64_t ns =
-      look() || any_spawned() ? 0 : std::clamp<std::int64_t>((next - data::now()).count_ns(), 0, kLongestSleep);
-  const timespec timeout{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
-  const int count = ::epoll_pwait2(epoll_.get(), events.data(), kEvents, &timeout, nullptr);
-  doorbell_.woke();
-  for (int i = 0; i < count; ++i) {
-    const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
-    if (key != kDoorbell) on_readable(InstanceId(key >> 1), (key & 1) != 0);
-  }
+void Agent::look() {
+  std::array<std::uint64_t, kAtOnce> keys;
+  const std::size_t count = waker_.take(keys);
+  for (std::size_t i = 0; i < count; ++i) on_readable(InstanceId(keys[i] >> 1), (keys[i] & 1) != 0);
   take_spawned();
   look_at_clock();
+}
+
+void Agent::listen(std::optional<Time> until) {
+  waker_.listen(std::min(until.value_or(Time::max()), due()));
+  if (any_spawned()) waker_.ring();
 }
 
 void Agent::act(Command& command) {
@@ -139,7 +125,7 @@ void Agent::load(const LoadInstance& command) {
       const std::lock_guard lock(spawned_mutex_);
       spawned_.push_back({instance, std::move(process)});
     }
-    doorbell_.ring();
+    waker_.ring();
   });
 }
 
@@ -182,11 +168,8 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
                                       bytes);
   const Status sent = encoded ? worker.process.channel.send(bytes, {arena_->descriptor()}) : encoded;
   if (!sent) return lose(worker, str("cannot be told what to load: ", sent.error().message));
-  for (const bool log : {false, true}) {
-    epoll_event event{.events = EPOLLIN, .data = {.u64 = key_of(worker.instance, log)}};
-    const int descriptor = log ? worker.process.log.get() : worker.process.channel.descriptor();
-    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
-  }
+  waker_.watch(worker.process.channel.descriptor(), key_of(worker.instance, false));
+  waker_.watch(worker.process.log.get(), key_of(worker.instance, true));
   publish();
 }
 

@@ -1,5 +1,5 @@
 // Agent: carries out on this machine what the scheduler commands. It has no thread of its own: whoever drives it calls
-// poll(), and events come out of that call and of the others; so on one machine a batch costs no change of threads.
+// look(), and events come out of that call and of the others; so on one machine a batch costs no change of threads.
 // Only making processes, which takes long, happens elsewhere. It can stand for several invokers at once, so that an
 // emulated cluster fits on a laptop.
 #pragma once
@@ -17,10 +17,10 @@
 #include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
-#include "invoker/doorbell.h"
 #include "invoker/spawner.h"
 #include "invoker/task_thread.h"
 #include "invoker/vcpu_limit.h"
+#include "invoker/waker.h"
 #include "invoker/worker.h"
 #include "profile/function_profile.h"
 
@@ -60,10 +60,11 @@ class Agent {
   // An application is told before the first command that names it.
   void deploy(ApplicationId id, std::shared_ptr<const Application> application);
   void act(Command& command);
-  // Waits until something happens, somebody rings, or `until` (nothing: for ever), and deals with it. `look`: a last
-  // look for other work before sleeping; true: do not sleep.
-  void poll(std::optional<Time> until, const std::function<bool()>& look);
-  [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
+  // Deals with what has happened; does not wait.
+  void look();
+  // Before waiting with the waker: it wakes when there is something for look(), and at `until`.
+  void listen(std::optional<Time> until);
+  [[nodiscard]] Waker& waker() { return waker_; }
 
   // Any thread.
   [[nodiscard]] const AgentCounters& counters() const { return counters_; }
@@ -119,8 +120,7 @@ class Agent {
   Spawner spawner_;
   Rng luck_;
 
-  wire::Descriptor epoll_;
-  Doorbell doorbell_;
+  Waker waker_;
   std::mutex spawned_mutex_;
   std::vector<Spawned> spawned_;  // guarded by spawned_mutex_
   std::unique_ptr<TaskThread> spawning_;

@@ -130,8 +130,10 @@ Status Platform::begin_runner(std::uint64_t epoch) {
             agent_->deploy(id, std::move(application));
           },
           .act = [this](Command& command) { agent_->act(command); },
-          .wait = [this](std::optional<Time> until, const auto& look) { agent_->poll(until, look); },
-          .ring = [this] { agent_->doorbell().ring(); },
+          .look = [this] { agent_->look(); },
+          .listen = [this](std::optional<Time> until) { agent_->listen(until); },
+          .wait = [this] { agent_->waker().wait(); },
+          .ring = [this] { agent_->waker().ring(); },
           .describe = [this](Snapshot& snapshot) { describe(snapshot); },
           .trouble = [this](const std::string& line) { if (options_.say) options_.say(line); }},
       options_.mailbox_max);

@@ -43,6 +43,13 @@ class Platform final : public Service {
   // Nothing new is let in; true once everything is answered, false if that takes longer.
   bool drain(Duration most);
 
+  // The scheduler is run by the calling thread from now on (runner.h): it calls work() when descriptor() is readable, and
+  // soon after `soon`, until the platform is taken back.
+  void lend(std::function<void()> soon) { runner_->lend(std::move(soon)); }
+  void take_back() { runner_->take_back(); }
+  [[nodiscard]] int descriptor() { return agent_->waker().descriptor(); }
+  void work() { runner_->work(); }
+
   // Where it can be reached, for readers.
   void listening(std::string address);
   // After everything that was posted before.

@@ -40,11 +40,12 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::sh
       arena_(std::move(arena)),
       objects_(objects),
       outside_(std::move(outside)),
-      mailbox_(mailbox_max, outside_.ring),
+      mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory) {}
 
 void Runner::start() {
-  started_ = data::now();
+  running_ = true;
+  if (started_ == Time()) started_ = data::now();
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -54,24 +55,51 @@ void Runner::stop() {
   thread_.join();
 }
 
-void Runner::loop() {
-  std::vector<Letter> letters;
-  std::vector<Event> events;
-  const std::function<bool()> look = [this] { return mailbox_.size() > 0 || !happened_.empty(); };
-  while (running_) {
-    outside_.wait(wake_at(), look);
-    mailbox_.take(letters);
-    now_ = std::max(now_, data::now());
-    events.swap(happened_);
-    for (Event& event : events) read(event);
-    events.clear();
-    for (Letter& letter : letters) read(letter);
-    expire_timeouts();
-    const auto wake = scheduler_->next_wake();
-    if (told_ || (wake && *wake <= now_)) decide();
-    in_system_.store(scheduler_->requests_in_system());
-    if (changed_ && now_ - published_ >= kSnapshotAge) publish();
+void Runner::lend(std::function<void()> soon) {
+  stop();
+  soon_ = std::move(soon);
+  borrower_ = std::this_thread::get_id();
+  outside_.ring();  // what is there already
+}
+
+void Runner::take_back() {
+  borrower_ = std::thread::id();
+  start();
+}
+
+// The thread that runs it needs no waking.
+void Runner::ring() {
+  if (borrower_.load() == std::this_thread::get_id()) {
+    soon_();
+  } else {
+    outside_.ring();
   }
+}
+
+void Runner::loop() {
+  for (;;) {
+    work();
+    if (!running_) return;
+    outside_.wait();
+  }
+}
+
+void Runner::work() {
+  outside_.look();
+  mailbox_.take(letters_);
+  now_ = std::max(now_, data::now());
+  reading_.swap(happened_);
+  for (Event& event : reading_) read(event);
+  reading_.clear();
+  for (Letter& letter : letters_) read(letter);
+  letters_.clear();
+  expire_timeouts();
+  const auto wake = scheduler_->next_wake();
+  if (told_ || (wake && *wake <= now_)) decide();
+  in_system_.store(scheduler_->requests_in_system());
+  if (changed_ && now_ - published_ >= kSnapshotAge) publish();
+  outside_.listen(wake_at());
+  if (mailbox_.size() > 0 || !happened_.empty()) outside_.ring();
 }
 
 void Runner::decide() {

@@ -1,5 +1,6 @@
-// Runner: the scheduler in its own thread. Letters come in through a bounded mailbox; all that is there is observed,
-// logged and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
+// Runner: the scheduler, run by one thread at a time: its own, or one that already serves those who ask, so that neither a
+// request nor its answer changes threads. Letters come in through a bounded mailbox; all that is there is observed, logged
+// and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -41,7 +42,7 @@ struct Profiled {
   std::string application, function;
   std::shared_ptr<const Profile> profile;
 };
-struct Stopping {};
+struct Stopping {};  // the thread
 using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Stopping>;
 
 class Runner {
@@ -49,8 +50,9 @@ class Runner {
   struct Outside {  // what carries commands out, and who wants to know
     std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
     std::function<void(Command&)> act;
-    // Sleeps until something happens, ring() is called, or the time; not at all if `look` says that there is work.
-    std::function<void(std::optional<Time> until, const std::function<bool()>& look)> wait;
+    std::function<void()> look;                           // happened() is called for what has
+    std::function<void(std::optional<Time> until)> listen;  // before wait()
+    std::function<void()> wait;  // until something happens, ring() is called, or the time that listen() was told
     std::function<void()> ring;  // any thread
     std::function<void(Snapshot&)> describe;  // adds what others know
     std::function<void(const std::string&)> trouble;
@@ -62,7 +64,13 @@ class Runner {
   void start();
   void stop();  // now; what is under way stays unanswered
 
-  // From within act() and wait() only: what happened on this machine.
+  // Its thread ends, and the calling one runs it from now on: it calls work() whenever wait() would end, and soon after
+  // it has been asked to by `soon`, which is called in that thread.
+  void lend(std::function<void()> soon);
+  void work();       // does not wait
+  void take_back();  // its own thread again; the other one does not call work() any more
+
+  // From within act() and look() only: what happened on this machine.
   void happened(Event event) { happened_.push_back(std::move(event)); }
   [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }
   [[nodiscard]] History& history() { return history_; }
@@ -93,6 +101,7 @@ class Runner {
   };
 
   void loop();
+  void ring();
   void decide();
   void read(Letter& letter);
   void read(Event& event);
@@ -123,9 +132,12 @@ class Runner {
   Mailbox<Letter> mailbox_;
   History history_;
   std::thread thread_;
+  std::atomic<std::thread::id> borrower_{};  // no thread: not lent
+  std::function<void()> soon_;               // of the borrower alone
 
-  // Of the thread alone.
+  // Of the thread that runs it alone.
   bool running_ = true;
+  std::vector<Letter> letters_;  // that are being read
   Time now_, started_, published_;
   bool told_ = false;    // something, since the last decision
   bool changed_ = true;  // something, since the snapshot
@@ -134,7 +146,7 @@ class Runner {
   std::unordered_map<RequestId, Pending> pending_;
   std::multimap<Time, RequestId> timeouts_;
   std::unordered_map<BatchId, Batch> batches_;
-  std::vector<Event> happened_;
+  std::vector<Event> happened_, reading_;
   Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;
 

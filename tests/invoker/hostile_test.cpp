@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Hostile, AtRun,
 TEST_F(HostileTest, OneThatAnswersBeforeItIsAskedIsGone) {
   Scene scene(alone("answers before it is asked", kProcess), hostile());
   scene.load();
-  while (scene.agent().counters().crashes == 0) scene.agent().poll(std::nullopt, [] { return false; });
+  while (scene.agent().counters().crashes == 0) scene.wait();
   EXPECT_TRUE(scene.happened<LoadFailed>() || scene.happened<InstanceUnloaded>());
   EXPECT_TRUE(scene.agent().workers().empty());
 }
@@ -174,7 +174,7 @@ TEST_F(HostileTest, OneThatClosesItsOutputDoesNotKeepTheAgentAwake) {
   (void)scene.next<InstanceLoaded>();
   int polls = 0;
   for (const Time until = data::now() + Duration::ms(50); data::now() < until; ++polls) {
-    scene.agent().poll(until, [] { return false; });
+    scene.wait(until);
   }
   EXPECT_LT(polls, 10);
   (void)scene.start();

@@ -116,6 +116,12 @@ class Scene {
     act(std::move(start));
     return BatchId(next_batch_);
   }
+  // Until something happens or the time comes.
+  void wait(std::optional<Time> until = std::nullopt) {
+    agent_.listen(until);
+    agent_.waker().wait();
+    agent_.look();
+  }
   // The next event of this kind; nothing: none for half a minute.
   template <class Kind>
   std::optional<Kind> next() {
@@ -131,7 +137,7 @@ class Scene {
         ADD_FAILURE() << "it did not happen";
         return std::nullopt;
       }
-      agent_.poll(until, [] { return false; });
+      wait(until);
     }
   }
   template <class Kind>

@@ -1,8 +1,10 @@
 #include "live/platform.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <fstream>
+#include <thread>
 
 #include "live/live_server.h"
 #include "record/replay.h"
@@ -67,6 +69,39 @@ TEST_F(PlatformTest, AnswersManyAtOnceAndGivesTheirMemoryBack) {
   }
   EXPECT_TRUE(platform_->drain(Duration::s(10)));
   EXPECT_EQ(platform_->arena()->used(), 0u);
+}
+
+// As the gateway does it: no other thread takes part.
+TEST_F(PlatformTest, ALentPlatformIsRunByTheThreadThatAsks) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  bool asked = false;
+  platform_->lend([&] { asked = true; });
+  std::optional<Answer> answer;
+  const std::thread::id self = std::this_thread::get_id();
+  platform_->call({.application = "chain", .inputs = floats(*platform_, "x", {1})}, [&](Answer came) {
+    EXPECT_EQ(std::this_thread::get_id(), self);
+    answer = std::move(came);
+  });
+  EXPECT_TRUE(asked);
+  while (!answer) {
+    pollfd readable{.fd = platform_->descriptor(), .events = POLLIN, .revents = 0};
+    if (!asked) {
+      ASSERT_EQ(::poll(&readable, 1, 30'000), 1);
+    }
+    asked = false;
+    platform_->work();
+  }
+  EXPECT_EQ(answer->kind, AnswerKind::finished) << answer->error;
+}
+
+TEST_F(PlatformTest, WhatIsAskedOfALentPlatformIsAnsweredAfterItIsTakenBack) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  platform_->lend([] {});
+  auto answer = call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1})});
+  platform_->take_back();
+  EXPECT_EQ(answer.get().kind, AnswerKind::finished);
 }
 
 TEST_F(PlatformTest, CallsFunctionsAloneByEitherName) {
