@@ -1,5 +1,7 @@
 // What executions teach about profiles. A function's own profile stays as it was given; what planners believe is that
-// profile corrected, and changes only when it is off by more than the learner's tolerance.
+// profile corrected, and changes only when it is off by more than the learner's tolerance, and by enough to matter.
+#include <cmath>
+
 #include "base/check.h"
 #include "core/scheduler.h"
 
@@ -7,13 +9,24 @@ namespace sluice::core {
 namespace {
 
 // The profile as a table of what is believed of every configuration now.
-Profile corrected(const profile::FunctionProfile& given, const profile::Learner& learner) {
+ProfileTable corrected(const profile::FunctionProfile& given, const profile::Learner& learner) {
   ProfileTable out;
   for (const Configuration& configuration : given.configurations()) {
     const profile::Latency latency = learner.corrected(configuration, given.latency(configuration));
     out.rows.push_back({.configuration = configuration, .mean_ms = latency.mean_ms, .sd_ms = latency.sd_ms});
   }
   return out;
+}
+
+// Less than it takes to hand a batch to a worker decides nothing. Functions of microseconds differ from their profiles
+// by any factor all the time.
+bool matters(const ProfileTable& before, const ProfileTable& now) {
+  constexpr double kLeastMs = 0.02;
+  for (std::size_t i = 0; i < now.rows.size(); ++i) {
+    if (std::abs(now.rows[i].mean_ms - before.rows[i].mean_ms) > kLeastMs) return true;
+    if (std::abs(now.rows[i].sd_ms - before.rows[i].sd_ms) > kLeastMs) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -32,8 +45,9 @@ void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
   if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
   if (!learned.learner.changed_since(learned.published, ran, planned)) return;
+  const ProfileTable now = corrected(*learned.profile, learned.learner);
+  if (!matters(corrected(*learned.profile, learned.published), now)) return;
   learned.published = learned.learner;
-  const Profile now = corrected(*learned.profile, learned.learner);
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     auto changed = std::make_shared<Application>(*models_[a].application);
     bool has = false;

@@ -1,5 +1,5 @@
-// Companion: work of somebody else that the server's first thread does between its connections, so that handing a request
-// over and getting its answer wakes no other thread. On one machine that is the scheduler with its invoker.
+// Companion: work of somebody else that the server's first thread does between its connections, so that handing a
+// request over and getting its answer wakes no other thread. On one machine that is the scheduler with its invoker.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>

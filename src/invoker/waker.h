@@ -20,8 +20,8 @@ class Waker {
 
   // The keys of what is readable now, as many as fit; does not wait. The bell and the time are dealt with.
   [[nodiscard]] std::size_t take(std::span<std::uint64_t> keys);
-  // Before waiting, and before looking for work a last time: whoever brings work after that look is heard. The wait ends
-  // at `until` at the latest.
+  // Before waiting, and before looking for work a last time: whoever brings work after that look is heard. The wait
+  // ends at `until` at the latest.
   void listen(Time until);
   void wait();  // until take() has something, or would deal with something
   void ring();  // any thread

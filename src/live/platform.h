@@ -1,5 +1,5 @@
-// Platform: everything behind the gateway in one process: the scheduler's thread, the local invoker, the store. What was
-// deployed and what was accepted for later is there again after a crash.
+// Platform: everything behind the gateway in one process: the scheduler's thread, the local invoker, the store. What
+// was deployed and what was accepted for later is there again after a crash.
 #pragma once
 #include <atomic>
 #include <map>
@@ -10,10 +10,10 @@
 
 #include "domain/cluster.h"
 #include "invoker/agent.h"
+#include "invoker/task_thread.h"
 #include "live/deployment.h"
 #include "live/runner.h"
 #include "live/service.h"
-#include "invoker/task_thread.h"
 #include "policy/policy.h"
 #include "store/reader.h"
 #include "store/writer.h"
@@ -43,8 +43,8 @@ class Platform final : public Service {
   // Nothing new is let in; true once everything is answered, false if that takes longer.
   bool drain(Duration most);
 
-  // The scheduler is run by the calling thread from now on (runner.h): it calls work() when descriptor() is readable, and
-  // soon after `soon`, until the platform is taken back.
+  // The scheduler is run by the calling thread from now on (runner.h): it calls work() when descriptor() is readable,
+  // and soon after `soon`, until the platform is taken back.
   void lend(std::function<void()> soon) { runner_->lend(std::move(soon)); }
   void take_back() { runner_->take_back(); }
   [[nodiscard]] int descriptor() { return agent_->waker().descriptor(); }

@@ -163,7 +163,8 @@ void Runner::read(Arriving& arriving) {
                        .deadline = now_ + objective,
                        .bytes = bytes_of(*arriving.call.inputs),
                        .priority = arriving.call.priority};
-  if (deployed.application->objective.cost) event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
+  if (deployed.application->objective.cost)
+    event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
   bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
   objects_.open(arriving.id, arriving.call.inputs);
   const data::Values values(objects_, *deployed.application, arriving.id, data::kRequestInputs, *arena_);

@@ -1,6 +1,6 @@
-// Runner: the scheduler, run by one thread at a time: its own, or one that already serves those who ask, so that neither a
-// request nor its answer changes threads. Letters come in through a bounded mailbox; all that is there is observed, logged
-// and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
+// Runner: the scheduler, run by one thread at a time: its own, or one that already serves those who ask, so that
+// neither a request nor its answer changes threads. Letters come in through a bounded mailbox; all that is there is
+// observed, logged and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -50,7 +50,7 @@ class Runner {
   struct Outside {  // what carries commands out, and who wants to know
     std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
     std::function<void(Command&)> act;
-    std::function<void()> look;                           // happened() is called for what has
+    std::function<void()> look;                             // happened() is called for what has
     std::function<void(std::optional<Time> until)> listen;  // before wait()
     std::function<void()> wait;  // until something happens, ring() is called, or the time that listen() was told
     std::function<void()> ring;  // any thread
@@ -139,9 +139,9 @@ class Runner {
   bool running_ = true;
   std::vector<Letter> letters_;  // that are being read
   Time now_, started_, published_;
-  bool told_ = false;    // something, since the last decision
-  bool changed_ = true;  // something, since the snapshot
-  std::vector<Deployed> deployed_;                     // by ApplicationId
+  bool told_ = false;               // something, since the last decision
+  bool changed_ = true;             // something, since the snapshot
+  std::vector<Deployed> deployed_;  // by ApplicationId
   std::unordered_map<std::string, ApplicationId> names_;
   std::unordered_map<RequestId, Pending> pending_;
   std::multimap<Time, RequestId> timeouts_;

@@ -98,6 +98,11 @@ class Scene {
     objective_ = Duration::ms(ms);
     return *this;
   }
+  // Batches that finish from now on.
+  Scene& taking(double ms) {
+    measured_ = Duration::ms(ms);
+    return *this;
+  }
   Scene& to(std::uint32_t application) {
     application_ = ApplicationId(application);
     return *this;
@@ -126,7 +131,7 @@ class Scene {
   // The oldest batch that runs ends well, or with an error of the function.
   Scene& finish(const std::string& error = "") { return finish(pop(started_), error); }
   Scene& finish(const StartBatch& batch, const std::string& error = "") {
-    BatchFinished event{.id = batch.id, .measured = Duration::ms(10), .held = Duration::ms(10)};
+    BatchFinished event{.id = batch.id, .measured = measured_, .held = measured_};
     for (const BatchMember& member : batch.members) {
       event.results.push_back(
           {.id = member.invocation, .outcome = error.empty() ? Outcome::succeeded : Outcome::failed, .error = error});
@@ -228,6 +233,7 @@ class Scene {
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::shared_ptr<const Application>> applications_;
   ApplicationId application_{0};
+  Duration measured_ = Duration::ms(10);
   Duration objective_ = Duration::s(1);
   Time now_;
   std::vector<StartBatch> started_;
