@@ -82,24 +82,27 @@ void Scheduler::fire_timers(Time now) {
   }
 }
 
-void Scheduler::reject(RequestId request, RejectReason reason, double needed, double available, Commands& out) {
+void Scheduler::reject(const Reject& refused, Commands& out) {
   ++counters_.rejected;
-  emit(out, Reject{.request = request, .reason = reason, .needed = needed, .available = available});
+  emit(out, refused);
 }
 
 void Scheduler::admit(Time, Commands& out) {
   for (const RequestArrived& arrival : arrivals_) {
     if (arrival.application.index() >= models_.size() || models_[arrival.application.index()].removed) {
-      reject(arrival.id, RejectReason::not_deployed, 0, 0, out);
+      reject({.request = arrival.id, .reason = RejectReason::not_deployed}, out);
     } else if (request_slots_.size() >= limits_.requests_max) {
-      reject(arrival.id, RejectReason::queue_full, static_cast<double>(request_slots_.size() + 1),
-             static_cast<double>(limits_.requests_max), out);
+      reject({.request = arrival.id,
+              .reason = RejectReason::queue_full,
+              .needed = static_cast<double>(request_slots_.size() + 1),
+              .available = static_cast<double>(limits_.requests_max)},
+             out);
     } else {
       const policy::Admitted admitted = policies_.admission->admit(view(), arrival);
       if (admitted.accept)
         let_in(arrival, admitted, out);
       else
-        reject(arrival.id, admitted.reason, admitted.needed, admitted.available, out);
+        reject({arrival.id, admitted.reason, admitted.needed, admitted.available, admitted.retry_after}, out);
     }
   }
   arrivals_.clear();

@@ -161,7 +161,7 @@ class Scheduler {
   // Decisions (decide.cpp).
   void admit(Time now, Commands& out);
   void let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out);
-  void reject(RequestId request, RejectReason reason, double needed, double available, Commands& out);
+  void reject(const Reject& refused, Commands& out);
   void fire_timers(Time now);
   void dispatch(Time now, Commands& out);
   void ask_again();

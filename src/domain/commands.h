@@ -29,11 +29,13 @@ enum class RejectReason : std::uint8_t {
   cost_exceeded,
   not_deployed,    // no such application, or removed
   not_reservable,  // its workflow cannot be reserved ahead
+  overloaded,      // the machines are full now; no_capacity: none of them has as much, however long one waits
 };
 constexpr RejectReason last_of(RejectReason) {
-  return RejectReason::not_reservable;
+  return RejectReason::overloaded;
 }
-// Both numbers go to the caller: what it would need and what there is (milliseconds, requests or pico-dollars).
+// Both numbers go to the caller: what it would need and what there is (milliseconds, requests, dollars; of
+// the machines slices or vCPUs).
 struct Reject {
   RequestId request;
   RejectReason reason = RejectReason::queue_full;

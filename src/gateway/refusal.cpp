@@ -18,6 +18,7 @@ struct Refusal {
   unsigned status = 500;
   std::string_view code;
   std::string text;
+  double needed = 0, available = 0;  // both 0: not about numbers
   std::optional<Duration> retry_after;
   std::string_view stage;
   std::optional<double> latency_ms;
@@ -29,6 +30,12 @@ Reply reply_of(const Refusal& refusal) {
   append_json(reply.body, refusal.text);
   reply.body += ",\"code\":";
   append_json(reply.body, refusal.code);
+  if (refusal.needed != 0 || refusal.available != 0) {
+    reply.body += ",\"needed\":";
+    append_json(reply.body, refusal.needed);
+    reply.body += ",\"available\":";
+    append_json(reply.body, refusal.available);
+  }
   if (refusal.retry_after) {
     const double ms = std::max(1.0, refusal.retry_after->to_ms());
     reply.body += ",\"retry_after_ms\":";
@@ -48,11 +55,15 @@ Reply reply_of(const Refusal& refusal) {
 }
 
 Refusal rejected(const live::Answer& answer, std::string_view model) {
-  Refusal refusal{.status = 429, .code = code_of(answer.reason), .text = live::rejection_text(answer, model)};
-  refusal.retry_after = answer.retry_after;
+  Refusal refusal{.status = 429,
+                  .code = code_of(answer.reason),
+                  .text = answer.error.empty() ? live::rejection_text(answer, model) : answer.error,
+                  .needed = answer.needed,
+                  .available = answer.available,
+                  .retry_after = answer.retry_after};
   switch (answer.reason) {
     case RejectReason::no_capacity:
-      refusal.status = 503;
+      refusal.status = 503;  // trying again does not help while things are as they are
       break;
     case RejectReason::not_deployed:
     case RejectReason::not_reservable:
@@ -142,6 +153,8 @@ std::string_view code_of(RejectReason reason) {
       return "NOT_DEPLOYED";
     case RejectReason::not_reservable:
       return "NOT_RESERVABLE";
+    case RejectReason::overloaded:
+      return "OVERLOADED";
   }
   return "REJECTED";
 }

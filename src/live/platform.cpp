@@ -16,6 +16,8 @@
 namespace sluice::live {
 namespace {
 
+constexpr const char* kStopping = "the server is stopping";
+
 store::State stored(RequestState state) {
   return static_cast<store::State>(state);
 }
@@ -269,11 +271,10 @@ Status Platform::submit(Arriving arriving) {
 
 RequestId Platform::call(Call call, OnAnswer answer) {
   const RequestId id(next_id_.fetch_add(1));
-  const auto refuse = [&](RejectReason reason, double needed, double available) {
-    answer({.request = id, .kind = AnswerKind::rejected, .reason = reason, .needed = needed, .available = available});
+  if (draining_) {
+    answer({.request = id, .kind = AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = kStopping});
     return id;
-  };
-  if (draining_) return refuse(RejectReason::no_capacity, 0, 0);
+  }
   Letter letter(Arriving{id, std::move(call), std::move(answer)});
   if (runner_->mailbox().offer(std::move(letter))) return id;
   const auto max = static_cast<double>(runner_->mailbox().max());
@@ -286,7 +287,7 @@ RequestId Platform::call(Call call, OnAnswer answer) {
 }
 
 void Platform::call_later(Call call, std::function<void(Result<RequestId>)> accepted) {
-  if (draining_) return accepted(Error{ErrorCode::unavailable, "the server is stopping"});
+  if (draining_) return accepted(Error{ErrorCode::io, kStopping});
   const auto known = snapshot();
   const Model* model = known->find(call.application);
   if (model == nullptr) return accepted(Error{ErrorCode::not_found, str("there is no application '", call.application, "'")});

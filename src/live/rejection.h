@@ -1,4 +1,5 @@
-// Why a request was refused, in words: for the caller who waits (gateway/refusal.cpp) and for the journal of those who do not.
+// Why a request was refused, in words: for the caller who waits (gateway/refusal.cpp) and for the journal of those who
+// do not.
 #pragma once
 #include <cmath>
 #include <string>
@@ -25,10 +26,13 @@ inline double rounded(double number) {
     case RejectReason::quota_exceeded:
       return str("quota exceeded: ", needed, " requests, allowed are ", available);
     case RejectReason::no_capacity:
-      return str("no capacity: nothing here can run a stage of '", model, "' (needs ", needed, ", there is ", available,
-                 ")");
+      return str("no capacity: nothing here can run a stage of '", model, "'",
+                 needed == 0 ? "" : str(" (needs ", needed, ", there is ", available, ")"));
+    case RejectReason::overloaded:
+      return str("the machines are full: what is under way and this request of '", model, "' need ", needed,
+                 " slices or vCPUs, at most ", available, " are given");
     case RejectReason::cost_exceeded:
-      return str("cost limit cannot be met: needs $", answer.needed / 1e12, ", limit is $", answer.available / 1e12);
+      return str("cost limit cannot be met: needs $", answer.needed, ", limit is $", answer.available);
     case RejectReason::not_deployed:
       return str("Request for unknown model: '", model, "' is not found");
     case RejectReason::not_reservable:

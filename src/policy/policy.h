@@ -73,9 +73,10 @@ struct Reserved {
 struct Admitted {
   bool accept = true;
   RejectReason reason = RejectReason::slo_infeasible;
-  double needed = 0, available = 0;  // milliseconds, or dollars where the reason is the cost
-  std::optional<Time> promised;      // finish; absent: the deadline is all that is known
-  PicoDollars cost;                  // expected
+  double needed = 0, available = 0;     // milliseconds; dollars where the reason is the cost; slices or vCPUs
+  std::optional<Duration> retry_after;  // refused: when it may be let in
+  std::optional<Time> promised;         // finish; absent: the deadline is all that is known
+  PicoDollars cost;                     // expected
   std::vector<Reserved> reserved;
 };
 

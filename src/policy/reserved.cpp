@@ -37,14 +37,19 @@ class Slo final : public Admission {
       const auto ms = choose(*model.planner, budget);
       if (!ms) break;
       const auto placed = place_all(view, model);
-      if (!placed) return {.accept = false, .reason = RejectReason::no_capacity, .available = available};
+      if (!placed) return {.accept = false, .reason = RejectReason::no_capacity};
       if (placed->finish <= request.deadline) return within_cost(*placed, request);
       soonest = std::min(soonest, (placed->finish - view.now).to_ms());
       budget = std::min(budget - (placed->finish - request.deadline).to_ms(), *ms - kStepMs);
     }
+    Admitted refused{
+        .accept = false, .reason = RejectReason::slo_infeasible, .needed = soonest, .available = available};
     const plan::Frontier& whole = model.planner->whole(1);
-    if (std::isinf(soonest) && !whole.empty()) soonest = whole.fastest_ms();  // no plan is fast enough
-    return {.accept = false, .reason = RejectReason::slo_infeasible, .needed = soonest, .available = available};
+    if (!std::isinf(soonest))
+      refused.retry_after = Duration::ms(soonest - available);  // what is promised already is as much nearer then
+    else if (!whole.empty())
+      refused.needed = whole.fastest_ms();  // no plan is fast enough
+    return refused;
   }
 
   void visit(Archive&) override {}

@@ -53,10 +53,8 @@ class SluiceAdmission final : public Admission {
     const Taken limit{usable.slices * settings_.load, usable.vcpus * settings_.vcpu_load};
     const bool slices = needed.slices > limit.slices, vcpus = needed.vcpus > limit.vcpus;
     if ((slices || vcpus) && !state_->needs.empty() && !spared(view, request.application)) {
-      return {.accept = false,
-              .reason = RejectReason::no_capacity,
-              .needed = slices ? needed.slices : needed.vcpus,
-              .available = slices ? limit.slices : limit.vcpus};
+      return slices ? full(needed.slices, limit.slices, request.deadline - view.now)
+                    : full(needed.vcpus, limit.vcpus, request.deadline - view.now);
     }
     state_->needs.emplace(request.id, needs);
     state_->needed = needed;
@@ -67,6 +65,16 @@ class SluiceAdmission final : public Admission {
   void visit(Archive&) override {}
 
  private:
+  // It may try again when the machines have done the work that is too much until its deadline; others may come first.
+  static Admitted full(double needed, double available, Duration objective) {
+    if (available <= 0) return {.accept = false, .reason = RejectReason::no_capacity, .needed = needed};
+    return {.accept = false,
+            .reason = RejectReason::overloaded,
+            .needed = needed,
+            .available = available,
+            .retry_after = objective * ((needed - available) / available)};
+  }
+
   void see_objective(const View& view, const RequestArrived& request) {
     double& horizon = state_->horizon_ms[request.application.index()];
     const double objective = std::max(1.0, (request.deadline - view.now).to_ms());

@@ -1,6 +1,7 @@
 #include "sim/run_log.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -73,8 +74,9 @@ std::string_view name(Ending ending) {
 }
 
 std::string_view name(RejectReason reason) {
-  constexpr std::string_view kNames[] = {"slo_infeasible", "queue_full", "quota_exceeded", "no_capacity",
-                                         "cost_exceeded"};
+  constexpr std::string_view kNames[] = {"slo_infeasible", "queue_full",   "quota_exceeded", "no_capacity",
+                                         "cost_exceeded",  "not_deployed", "not_reservable", "overloaded"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(last_of(RejectReason{})) + 1);
   return kNames[static_cast<std::size_t>(reason)];
 }
 

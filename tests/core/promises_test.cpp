@@ -44,10 +44,18 @@ TEST(Promises, RefusesWhatCostsTooMuchWithBothNumbers) {
   EXPECT_NEAR(scene.last_reject().available, cost / 2, 1e-12);
 }
 
+TEST(Promises, SaysWhenARefusedRequestMayBePromisedItsTime) {
+  Scene scene({stage("a")}, "admission");
+  (void)scene.invoker(0, 1).within(15).arrive(1).arrive(2).decide();
+  EXPECT_EQ(scene.last_reject().reason, RejectReason::slo_infeasible);
+  EXPECT_EQ(scene.last_reject().retry_after, Duration::ms(5));  // after that of request 1 it would end at 20
+}
+
 TEST(Promises, RefusesWhatFitsOnNoMachine) {
   Scene scene({stage("a")}, "admission");
   (void)scene.arrive(1).decide();
   EXPECT_EQ(scene.last_reject().reason, RejectReason::no_capacity);
+  EXPECT_EQ(scene.last_reject().retry_after, std::nullopt);
 }
 
 TEST(Promises, AWorkflowWithForeachCannotBeReserved) {

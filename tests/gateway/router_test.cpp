@@ -161,7 +161,7 @@ TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
   EXPECT_EQ(slo.status, 429u);
   EXPECT_EQ(
       slo.body,
-      R"({"error":"SLO cannot be met: needs 240 ms, deadline in 180 ms","code":"SLO_INFEASIBLE","retry_after_ms":300})");
+      R"({"error":"SLO cannot be met: needs 240 ms, deadline in 180 ms","code":"SLO_INFEASIBLE","needed":240.0,"available":180.0,"retry_after_ms":300})");
   EXPECT_EQ(slo.headers, "Retry-After: 1\r\nSluice-Request-Id: 0000000000000001\r\n");
 
   const auto rejected = [&](RejectReason reason, double needed, double available) {
@@ -171,19 +171,40 @@ TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
   };
   EXPECT_EQ(
       rejected(RejectReason::queue_full, 1025, 1024),
-      R"(429 {"error":"queue is full: 1025 requests, at most 1024 may wait","code":"QUEUE_FULL","retry_after_ms":1000})");
+      R"(429 {"error":"queue is full: 1025 requests, at most 1024 may wait","code":"QUEUE_FULL","needed":1025.0,"available":1024.0,"retry_after_ms":1000})");
+  EXPECT_EQ(
+      rejected(RejectReason::overloaded, 8.4, 7.2),
+      R"(429 {"error":"the machines are full: what is under way and this request of 'echo' need 8.4 slices or vCPUs, at most 7.2 are given","code":"OVERLOADED","needed":8.4,"available":7.2,"retry_after_ms":1000})");
   EXPECT_EQ(
       rejected(RejectReason::quota_exceeded, 11, 10),
-      R"(429 {"error":"quota exceeded: 11 requests, allowed are 10","code":"QUOTA_EXCEEDED","retry_after_ms":1000})");
+      R"(429 {"error":"quota exceeded: 11 requests, allowed are 10","code":"QUOTA_EXCEEDED","needed":11.0,"available":10.0,"retry_after_ms":1000})");
   EXPECT_EQ(
       rejected(RejectReason::no_capacity, 2, 1),
-      R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY"})-");
+      R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY","needed":2.0,"available":1.0})-");
   EXPECT_EQ(
-      rejected(RejectReason::cost_exceeded, 2e9, 1e9),
-      R"(429 {"error":"cost limit cannot be met: needs $0.002, limit is $0.001","code":"COST_INFEASIBLE","retry_after_ms":1000})");
+      rejected(RejectReason::cost_exceeded, 0.002, 0.001),
+      R"(429 {"error":"cost limit cannot be met: needs $0.002, limit is $0.001","code":"COST_INFEASIBLE","needed":0.002,"available":0.001,"retry_after_ms":1000})");
   EXPECT_EQ(rejected(RejectReason::not_deployed, 0, 0),
             R"(400 {"error":"Request for unknown model: 'echo' is not found","code":"NOT_DEPLOYED"})");
   EXPECT_EQ(rejected(RejectReason::not_reservable, 0, 0).substr(0, 4), "400 ");
+}
+
+TEST_F(RouterTest, RoundsTheSecondsUpAfterWhichToTryAgain) {
+  const auto header = [&](Duration retry_after) {
+    const Reply reply =
+        answered({.kind = live::AnswerKind::rejected, .reason = RejectReason::overloaded, .retry_after = retry_after});
+    return reply.headers.substr(0, reply.headers.find('\r'));
+  };
+  EXPECT_EQ(header(Duration::ms(0)), "Retry-After: 1");
+  EXPECT_EQ(header(Duration::ms(1000)), "Retry-After: 1");
+  EXPECT_EQ(header(Duration::ms(1001)), "Retry-After: 2");
+}
+
+TEST_F(RouterTest, SaysWhyNothingIsTakenWhileItStops) {
+  const Reply reply = answered(
+      {.kind = live::AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = "the server is stopping"});
+  EXPECT_EQ(reply.status, 503u);
+  EXPECT_EQ(reply.body, R"({"error":"the server is stopping","code":"NO_CAPACITY"})");
 }
 
 TEST_F(RouterTest, SaysWhereARequestFailed) {

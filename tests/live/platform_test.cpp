@@ -124,6 +124,39 @@ TEST_F(PlatformTest, RefusesWhatIsNotDeployed) {
   EXPECT_EQ(answer.reason, RejectReason::not_deployed);
 }
 
+TEST_F(PlatformTest, RefusesWhatTheMachinesCannotDoNowAndSaysWhenToTryAgain) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 500; ++i) {
+    answers.push_back(call(
+        *platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::ms(20)}));
+  }
+  std::size_t refused = 0;
+  for (auto& future : answers) {
+    const Answer answer = future.get();
+    if (answer.kind != AnswerKind::rejected) continue;
+    ++refused;
+    EXPECT_EQ(answer.reason, RejectReason::overloaded);
+    EXPECT_GT(answer.needed, answer.available);
+    EXPECT_TRUE(answer.retry_after.has_value());
+  }
+  EXPECT_GT(refused, 100u);
+}
+
+TEST_F(PlatformTest, SaysThatItIsStopping) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  ASSERT_TRUE(platform_->drain(Duration::s(10)));
+  const Answer answer = call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1})}).get();
+  EXPECT_EQ(answer.reason, RejectReason::no_capacity);
+  EXPECT_EQ(answer.error, "the server is stopping");
+  std::promise<Error> later;
+  platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {1})},
+                        [&](Result<RequestId> id) { later.set_value(id.error()); });
+  EXPECT_EQ(later.get_future().get().code, ErrorCode::io);  // not "unavailable": no place in a queue will help
+}
+
 TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());

@@ -98,6 +98,25 @@ TEST(Sluice, RefusesWhatTheVcpusCannotDoInTimeWhereNothingRunsOnSlices) {
   EXPECT_GT(stand.scheduler().counters().rejected, 4u);
 }
 
+TEST(Sluice, SaysThatTheMachinesAreFullNowAndWhenToTryAgain) {
+  Stand stand("sluice", {kStage}, 110);
+  stand.invoker(0, 8, 2);
+  for (std::uint64_t i = 1; i <= 10; ++i) stand.arrive(i);
+  (void)stand.decide();
+  const Reject& reject = stand.last_reject();
+  EXPECT_EQ(reject.reason, RejectReason::overloaded);
+  EXPECT_GT(reject.needed, reject.available);
+  ASSERT_TRUE(reject.retry_after.has_value());  // the work that is too much, on as many slices as there are
+  EXPECT_NEAR(reject.retry_after->to_ms() * reject.available, (reject.needed - reject.available) * 110, 1e-3);
+}
+
+TEST(Sluice, SaysThatNothingHasCapacityWhereNoMachineIsLeft) {
+  Stand stand("sluice", {kStage}, 110);
+  (void)stand.arrive(1).arrive(2).decide();
+  EXPECT_EQ(stand.last_reject().reason, RejectReason::no_capacity);
+  EXPECT_EQ(stand.last_reject().retry_after, std::nullopt);
+}
+
 TEST(Sluice, GoesOnAfterAReloadAsIfNothingHadHappened) {
   Stand a("sluice", {kStage, kStage}, 500), b("sluice", {kStage, kStage}, 500);
   for (Stand* stand : {&a, &b}) stand->invoker(0, 8, 7).invoker(1, 8, 3);

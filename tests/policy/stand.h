@@ -68,6 +68,7 @@ class Stand {
     EXPECT_EQ(scheduler_->broken_invariant(), "");
     Starts out;
     for (Command& command : commands.list) {
+      if (const auto* reject = std::get_if<Reject>(&command.action)) last_reject_ = *reject;
       auto* start = std::get_if<StartBatch>(&command.action);
       if (start == nullptr) continue;
       std::string text = str("s", start->members.front().stage.value(), " of");
@@ -99,6 +100,7 @@ class Stand {
     return *this;
   }
   [[nodiscard]] core::Scheduler& scheduler() { return *scheduler_; }
+  [[nodiscard]] const Reject& last_reject() const { return last_reject_; }
   [[nodiscard]] const std::vector<std::uint64_t>& states() const { return states_; }  // charged, by batch
 
  private:
@@ -121,6 +123,7 @@ class Stand {
   Time now_;
   std::vector<StartBatch> started_;
   std::vector<std::uint64_t> states_;
+  Reject last_reject_;
 };
 
 }  // namespace sluice::policy
