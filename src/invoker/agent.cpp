@@ -42,15 +42,15 @@ Agent::~Agent() {
 Status Agent::start() {
   if (const Status started = waker_.start(); !started) return started;
   spawning_ = std::make_unique<TaskThread>();
-  return Done{};
+  return ending_.start();
 }
 
 void Agent::stop() {
   if (spawning_) spawning_->stop();
   take_spawned();
-  for (auto& [id, worker] : workers_) end_process(worker->process);
-  for (const auto& [id, worker] : workers_) limits_.leave(id);
+  for (auto& [id, worker] : workers_) end(id, std::move(worker->process));
   workers_.clear();
+  ending_.stop();
   publish();
 }
 
@@ -117,10 +117,14 @@ void Agent::load(const LoadInstance& command) {
   worker->wanted = command.level;
   worker->since = data::now();
   if (runtime == Runtime::emulated) worker->ready_at = worker->since + function.cold_start.total();
+  if (runtime != Runtime::emulated) worker->memory = function.memory;
+  const std::optional<Bytes> memory = worker->memory;
   workers_.emplace(worker->instance, std::move(worker));
   ++counters_.cold_starts;
-  spawning_->post([this, runtime, instance = command.instance] {
+  spawning_->post([this, runtime, memory, instance = command.instance] {
     auto process = spawner_.spawn(runtime);
+    // Before it loads, so that what it starts then is limited as well.
+    if (process) limits_.confine(instance, process->pid, memory);
     {
       const std::lock_guard lock(spawned_mutex_);
       spawned_.push_back({instance, std::move(process)});
@@ -143,7 +147,7 @@ void Agent::take_spawned() {
   for (Spawned& one : taken) {
     Worker* worker = find(one.instance);
     if (worker == nullptr) {  // given up meanwhile
-      if (one.process) end_process(*one.process);
+      if (one.process) end(one.instance, std::move(*one.process));
     } else if (one.process) {
       spawned(*worker, std::move(*one.process));
     } else {
@@ -156,9 +160,7 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
   const Function& function = function_of(worker.application, worker.function);
   const Body& body = body_of(function, worker.wanted);
   worker.process = std::move(process);
-  // First, so that what it starts when it loads is limited as well.
-  if (body.runtime != Runtime::emulated) worker.memory = function.memory;
-  limits_.enter(worker.instance, worker.process.pid, worker.memory);
+  limits_.enter(worker.instance, worker.process.pid);
   std::string bytes;
   const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
                                                                 .function = function.name,
@@ -250,10 +252,15 @@ void Agent::lose(Worker& worker, const std::string& why) {
 
 void Agent::remove(Worker& worker) {
   const InstanceId id = worker.instance;
-  end_process(worker.process);
-  limits_.leave(id);
+  end(id, std::move(worker.process));
   workers_.erase(id);
   publish();
+}
+
+// The books have its memory back before the system does; a process that was killed takes no more.
+void Agent::end(InstanceId instance, WorkerProcess process) {
+  limits_.leave(instance);
+  ending_.end(std::move(process), [this, instance] { limits_.clear(instance); });
 }
 
 void Agent::publish() {

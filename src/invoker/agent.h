@@ -17,6 +17,7 @@
 #include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "invoker/reaper.h"
 #include "invoker/spawner.h"
 #include "invoker/task_thread.h"
 #include "invoker/vcpu_limit.h"
@@ -54,7 +55,7 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
 
   [[nodiscard]] Status start();
-  // Ends all workers at once; whatever they do is lost.
+  // Ends all workers at once and waits for that; whatever they do is lost.
   void stop();
 
   // An application is told before the first command that names it.
@@ -101,6 +102,8 @@ class Agent {
   // The process is gone or must go: what ran fails, and the instance is no more.
   void lose(Worker& worker, const std::string& why);
   void remove(Worker& worker);
+  // Without waiting.
+  void end(InstanceId instance, WorkerProcess process);
   void look_at_clock();
   void look_at_memory(Worker& worker);
   // To the worker; pages of it that nobody has touched yet are counted as ours and not held against its memory.
@@ -124,6 +127,7 @@ class Agent {
   std::mutex spawned_mutex_;
   std::vector<Spawned> spawned_;  // guarded by spawned_mutex_
   std::unique_ptr<TaskThread> spawning_;
+  Reaper ending_;
 
   std::vector<Known> applications_;  // by ApplicationId
   std::map<InstanceId, std::unique_ptr<Worker>> workers_;

@@ -38,16 +38,17 @@ Result<data::Tensors> made_inputs(const Function& function, data::Arena& arena) 
   data::Tensors out;
   Rng rng(1);
   if (function.inputs.empty() && !(function.cpu && function.cpu->runtime == Runtime::emulated)) {
-    return Error{ErrorCode::invalid, str("function '", function.name,
-                                         "' declares no inputs, so none can be made: declare `inputs:` or give a sample")};
+    return Error{ErrorCode::invalid,
+                 str("function '", function.name,
+                     "' declares no inputs, so none can be made: declare `inputs:` or give a sample")};
   }
   for (const Port& port : function.inputs) {
     std::vector<std::int64_t> shape = port.shape;
     for (std::int64_t& dimension : shape) dimension = dimension < 0 ? kFreeDimension : dimension;
     const auto bytes = data::byte_size(port.type, shape);
     if (!bytes || *bytes == 0) {
-      return Error{ErrorCode::invalid, str("input '", port.name, "' of function '", function.name,
-                                           "' has no fixed size: give a sample")};
+      return Error{ErrorCode::invalid,
+                   str("input '", port.name, "' of function '", function.name, "' has no fixed size: give a sample")};
     }
     auto block = arena.allocate(*bytes);
     if (!block) return Error{ErrorCode::unavailable, "the object store is full"};
@@ -64,6 +65,7 @@ class Bench {
   ~Bench() {
     end_process(process_);
     limits_.leave(InstanceId(0));
+    limits_.clear(InstanceId(0));
   }
 
   Status start(Spawner& spawner) {
@@ -71,7 +73,8 @@ class Bench {
     auto process = spawner.spawn(body.runtime);
     if (!process) return process.error();
     process_ = std::move(*process);
-    limits_.enter(InstanceId(0), process_.pid, std::nullopt);
+    limits_.confine(InstanceId(0), process_.pid, std::nullopt);
+    limits_.enter(InstanceId(0), process_.pid);
     std::string bytes;
     const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
                                                                   .function = function_.name,
@@ -180,7 +183,8 @@ Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, 
     progress.at = c;
     progress.row.reset();
     if (!go_on(progress)) break;
-    const Duration share = (plan.budget - (data::now() - begin)) * (1.0 / static_cast<double>(all.size() - progress.done));
+    const Duration share =
+        (plan.budget - (data::now() - begin)) * (1.0 / static_cast<double>(all.size() - progress.done));
     if (!out.rows.empty() && share <= Duration{}) break;
     const Time until = data::now() + share;
     std::vector<double> times;

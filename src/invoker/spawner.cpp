@@ -64,10 +64,14 @@ int start(const std::vector<std::string>& command, int socket, int log, pid_t& p
 
 }  // namespace
 
+void kill_process(const WorkerProcess& process) {
+  (void)::kill(-process.pid, SIGKILL);  // with what it started
+  (void)::kill(process.pid, SIGKILL);   // one from the parked parent leads no group
+}
+
 void end_process(WorkerProcess& process) {
   if (process.pid > 0) {
-    (void)::kill(-process.pid, SIGKILL);  // with what it started
-    (void)::kill(process.pid, SIGKILL);   // one from the parked parent leads no group
+    kill_process(process);
     if (process.own_child) (void)::waitpid(process.pid, nullptr, 0);
   }
   process.pid = 0;

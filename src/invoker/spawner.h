@@ -24,10 +24,10 @@ struct WorkerProcess {
 class Spawner {
  public:
   struct Options {
-    std::string worker;                // the program sluice-worker
-    std::string python = "python3";    // interpreter
-    std::string python_worker;         // the file it runs; empty: no Python functions
-    bool park = true;                  // torch workers from a parked parent
+    std::string worker;              // the program sluice-worker
+    std::string python = "python3";  // interpreter
+    std::string python_worker;       // the file it runs; empty: no Python functions
+    bool park = true;                // torch workers from a parked parent
   };
   explicit Spawner(Options options) : options_(std::move(options)) {}
   ~Spawner();
@@ -45,7 +45,9 @@ class Spawner {
   std::optional<WorkerProcess> parked_;
 };
 
-// Ends a process at once and, if it is a child, waits for it.
+// Ends a process with what it started; it may take a while until it is gone.
+void kill_process(const WorkerProcess& process);
+// The same and, if it is a child, waits for it.
 void end_process(WorkerProcess& process);
 
 }  // namespace sluice::invoker

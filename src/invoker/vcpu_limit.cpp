@@ -25,9 +25,7 @@ VcpuLimit::VcpuLimit(const std::string& groups) : cgroups_(groups) {
   }
 }
 
-void VcpuLimit::enter(InstanceId worker, pid_t pid, std::optional<Bytes> memory) {
-  Limited& limited = workers_[worker];
-  limited.pid = pid;
+void VcpuLimit::confine(InstanceId worker, pid_t pid, std::optional<Bytes> memory) const {
   if (cgroups_.version() == 0) return;
   (void)cgroups_.enter(folder_of(worker), pid);
   if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
@@ -57,6 +55,9 @@ void VcpuLimit::leave(InstanceId worker) {
   if (it == workers_.end()) return;
   for (const int cpu : it->second.cpus) --used_[cpu];
   workers_.erase(it);
+}
+
+void VcpuLimit::clear(InstanceId worker) const {
   if (cgroups_.version() != 0) cgroups_.leave(folder_of(worker));
 }
 

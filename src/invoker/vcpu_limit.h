@@ -1,5 +1,5 @@
 // VcpuLimit: keeps a worker to its vCPUs and its memory, by control groups where allowed, else by affinity (and the
-// number of threads, which the worker is told). Used by one thread.
+// number of threads, which the worker is told). Used by one thread, but for clear().
 #pragma once
 #include <sys/types.h>
 
@@ -20,10 +20,15 @@ class VcpuLimit {
   // `groups`: the name of the control group; empty: none is used.
   explicit VcpuLimit(const std::string& groups);
 
-  void enter(InstanceId worker, pid_t pid, std::optional<Bytes> memory);
+  // Puts a process into a control group of its own, before anything else. The system may take tens of milliseconds for
+  // that. Any thread.
+  void confine(InstanceId worker, pid_t pid, std::optional<Bytes> memory) const;
+  void enter(InstanceId worker, pid_t pid) { workers_[worker].pid = pid; }
   // For the batches from now on; nothing happens if it is so already.
   void set(InstanceId worker, std::uint32_t vcpu);
   void leave(InstanceId worker);
+  // Ends what is left of one that has left, and waits for that. Any thread.
+  void clear(InstanceId worker) const;
 
   // Else somebody has to look at what workers hold.
   [[nodiscard]] bool limits_memory() const { return cgroups_.limits_memory(); }

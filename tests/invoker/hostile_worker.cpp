@@ -1,6 +1,8 @@
 // A worker that does not keep to the protocol, for tests of the invoker. What it does wrong is the name of the function
 // it is told to load; one whose name it does not know it serves as a good worker would, with outputs of no bytes.
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -17,6 +19,7 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kMuch = 40'000'000;
+constexpr int kHeldMaxMs = 20'000;
 
 struct Arena {
   wire::Descriptor descriptor;
@@ -30,6 +33,27 @@ void tell(wire::Channel& channel, const wire::FromWorker& message) {
 
 [[noreturn]] void stay() {
   for (;;) ::pause();
+}
+
+// Killed, it stays until whoever traces it has ended, and that is not before the file HELD is gone.
+void be_held() {
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  const pid_t self = ::getpid();
+  int ready[2];
+  if (::pipe(ready) != 0) ::_exit(1);
+  if (::fork() == 0) {
+    ::setsid();  // not ended with the worker
+    const char held = ::ptrace(PTRACE_SEIZE, self, nullptr, nullptr) == 0 ? 'y' : 'n';
+    (void)!::write(ready[1], &held, 1);
+    if (held != 'y') ::_exit(1);
+    for (int ms = 0; ms < kHeldMaxMs && ::access(std::getenv("HELD"), F_OK) == 0; ++ms) ::usleep(1'000);
+    ::_exit(0);
+  }
+  char held = 'n';
+  (void)!::read(ready[0], &held, 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  if (held != 'y') ::_exit(1);
 }
 
 void print(const std::string& text) {
@@ -56,6 +80,7 @@ void on_load(wire::Channel& channel, const std::string& manner) {
     ::close(STDOUT_FILENO);
     ::close(STDERR_FILENO);
   }
+  if (manner == "dies slowly" && std::getenv("HELD") != nullptr) be_held();
   tell(channel, wire::Loaded{});
   if (manner == "never reads") stay();
 }

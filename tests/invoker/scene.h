@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -45,6 +46,14 @@ inline Held held_now() {
     for (std::string pid; children >> pid;) ++out.children;
   }
   return out;
+}
+
+// What is killed is gone a moment later. Half a minute is more than that.
+inline bool children_are(std::size_t count) {
+  for (const Time until = data::now() + Duration::s(30); held_now().children != count; std::this_thread::yield()) {
+    if (data::now() > until) return false;
+  }
+  return true;
 }
 
 inline Application application_of(const std::string& document) {
@@ -139,6 +148,12 @@ class Scene {
       }
       wait(until);
     }
+  }
+  // Whether an event of the first kind comes before one of the other.
+  template <class Kind, class Other>
+  bool next_of() {
+    while (!happened<Kind>() && !happened<Other>()) wait();
+    return happened<Kind>() && next<Kind>().has_value();
   }
   template <class Kind>
   [[nodiscard]] bool happened() const {
