@@ -142,6 +142,42 @@ void append_server(std::string& out, const live::Snapshot& snapshot) {
       static_cast<std::uint64_t>(snapshot.objects_max.count()));
 }
 
+// Applications that were removed are not told of any more.
+void append_cold_starts(std::string& out, const live::Snapshot& snapshot) {
+  constexpr std::string_view kName = "sluice_cold_start_seconds";
+  begin_family(out, kName, "summary", "Time that functions took to start, by phase");
+  for (const live::ColdStartStats& cold : snapshot.cold) {
+    if (find_model(snapshot, cold.application) == nullptr) continue;
+    const auto phase = [&](std::string_view name, const live::Counted& counted) {
+      const auto labels = {Label{"application", cold.application}, Label{"function", cold.function},
+                           Label{"phase", name}};
+      append_sample(out, str(kName, "_sum"), labels, static_cast<double>(counted.ns) / kNsPerSecond);
+      append_sample(out, str(kName, "_count"), labels, counted.count);
+    };
+    phase("process", cold.process);
+    phase("load", cold.load);
+    phase("ready", cold.ready);
+  }
+}
+
+void append_decisions(std::string& out, const live::DecisionTimes& decisions) {
+  constexpr std::string_view kName = "sluice_scheduler_decision_seconds";
+  begin_family(out, kName, "histogram", "Time that decisions of the scheduler took");
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < decisions.counts.size(); ++i) {
+    count += decisions.counts[i];
+    const bool last = i == live::DecisionTimes::kBoundsNs.size();
+    const std::string bound =
+        last ? "+Inf" : str(static_cast<double>(live::DecisionTimes::kBoundsNs[i]) / kNsPerSecond);
+    append_sample(out, str(kName, "_bucket"), {{"le", bound}}, count);
+  }
+  append_sample(out, str(kName, "_sum"), {}, static_cast<double>(decisions.sum_ns) / kNsPerSecond);
+  append_sample(out, str(kName, "_count"), {}, count);
+  constexpr std::string_view kLongest = "sluice_scheduler_decision_max_seconds";
+  begin_family(out, kLongest, "gauge", "The longest decision since the start");
+  append_sample(out, kLongest, {}, static_cast<double>(decisions.max_ns) / kNsPerSecond);
+}
+
 void append_nodes(std::string& out, const live::Snapshot& snapshot) {
   const auto each = [&](std::string_view name, std::string_view help, auto value) {
     begin_family(out, name, "gauge", help);
@@ -232,6 +268,8 @@ std::string AnswerMetrics::page(const live::Snapshot& snapshot) const {
   append_batch_sizes(out, snapshot);
   append_rejections(out);
   append_server(out, snapshot);
+  append_cold_starts(out, snapshot);
+  append_decisions(out, snapshot.decisions);
   append_nodes(out, snapshot);
   append_triton(out, snapshot);
   return out;

@@ -100,6 +100,11 @@ Worker* Agent::find(InstanceId id) {
   return it == workers_.end() ? nullptr : it->second.get();
 }
 
+ColdStart& Agent::cold_start_of(const Worker& worker) {
+  return cold_starts_[{applications_[worker.application.index()].application->name,
+                       function_of(worker.application, worker.function).name}];
+}
+
 void Agent::load(const LoadInstance& command) {
   const Function& function = function_of(command.application, command.function);
   if (Worker* known = find(command.instance)) {  // its process is there: only the level rises
@@ -160,6 +165,8 @@ void Agent::spawned(Worker& worker, WorkerProcess process) {
   const Function& function = function_of(worker.application, worker.function);
   const Body& body = body_of(function, worker.wanted);
   worker.process = std::move(process);
+  worker.made = data::now();
+  cold_start_of(worker).process.add(worker.made - worker.since);
   limits_.enter(worker.instance, worker.process.pid);
   std::string bytes;
   const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
@@ -195,7 +202,8 @@ void Agent::on_loaded(Worker& worker, const wire::Loaded& loaded) {
     return hooks_.event(failed);
   }
   worker.loaded = true;
-  worker.load_took = data::now() - worker.since;
+  worker.loaded_at = data::now();
+  cold_start_of(worker).load.add(worker.loaded_at - worker.made);
   if (!worker.ready_at) worker.ready_at = worker.since;
   publish();
 }
@@ -208,6 +216,7 @@ void Agent::look_at_clock() {
     if (worker->loaded && worker->ready_at && *worker->ready_at <= now) {
       worker->ready_at.reset();
       worker->level = worker->wanted;
+      cold_start_of(*worker).ready.add(now - std::max(worker->since, worker->loaded_at));
       hooks_.event(InstanceLoaded{
           .invoker = worker->invoker, .instance = id, .level = worker->level, .measured = now - worker->since});
     } else if (!worker->loaded && now - worker->since > options_.load_max) {

@@ -17,6 +17,7 @@
 #include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "invoker/cold_starts.h"
 #include "invoker/reaper.h"
 #include "invoker/spawner.h"
 #include "invoker/task_thread.h"
@@ -67,6 +68,8 @@ class Agent {
   void listen(std::optional<Time> until);
   [[nodiscard]] Waker& waker() { return waker_; }
 
+  [[nodiscard]] const ColdStarts& cold_starts() const { return cold_starts_; }
+
   // Any thread.
   [[nodiscard]] const AgentCounters& counters() const { return counters_; }
   [[nodiscard]] std::vector<WorkerStatus> workers() const;
@@ -112,6 +115,7 @@ class Agent {
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
   [[nodiscard]] Worker* find(InstanceId id);
+  [[nodiscard]] ColdStart& cold_start_of(const Worker& worker);
   void publish();
 
   AgentOptions options_;
@@ -119,6 +123,7 @@ class Agent {
   data::ObjectStore& objects_;
   AgentHooks hooks_;
   AgentCounters counters_;
+  ColdStarts cold_starts_;
   VcpuLimit limits_;
   Spawner spawner_;
   Rng luck_;

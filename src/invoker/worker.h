@@ -43,9 +43,8 @@ struct Worker {
   Level level = Level::none, wanted = Level::none;
   WorkerProcess process;
   bool loaded = false;
-  Time since;                    // of the load
+  Time since, made, loaded_at;   // of the load: when it was asked for, its process was there, that had loaded
   std::optional<Time> ready_at;  // emulated functions take as long to load as they say
-  Duration load_took;
   std::optional<Running> running;
   std::size_t output_row_bytes = 0;     // of the largest row so far
   std::optional<Bytes> memory;          // it may hold; none: whatever it takes

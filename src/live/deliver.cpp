@@ -200,6 +200,7 @@ void Runner::publish() {
   next->objects_max = Bytes(static_cast<std::int64_t>(arena_->capacity()));
   next->bytes_in = bytes_in_;
   next->retries = scheduler_->counters().retries;
+  next->decisions = decisions_;
   outside_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
   changed_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "base/text.h"
@@ -44,6 +45,29 @@ RequestRecord record_of(const store::RequestRecord& kept) {
           .cost = kept.answer.cost,
           .stage = kept.answer.stage,
           .error = kept.answer.error};
+}
+
+// A function is known as an application of its own first (`APPLICATION.FUNCTION`): both are the same here.
+std::vector<ColdStartStats> cold_of(const invoker::ColdStarts& starts) {
+  std::map<std::pair<std::string, std::string>, ColdStartStats> sums;
+  for (const auto& [name, start] : starts) {
+    std::string application = name.first;
+    const std::string& function = name.second;
+    if (application.ends_with("." + function)) application.resize(application.size() - function.size() - 1);
+    ColdStartStats& sum = sums[{application, function}];
+    sum.application = application;
+    sum.function = function;
+    const auto add = [](Counted& counted, const invoker::ColdStart::Phase& phase) {
+      counted.count += phase.count;
+      counted.ns += static_cast<std::uint64_t>(phase.time.count_ns());
+    };
+    add(sum.process, start.process);
+    add(sum.load, start.load);
+    add(sum.ready, start.ready);
+  }
+  std::vector<ColdStartStats> out;
+  for (auto& [name, sum] : sums) out.push_back(std::move(sum));
+  return out;
 }
 
 }  // namespace
@@ -417,6 +441,7 @@ void Platform::describe(Snapshot& snapshot) const {
   snapshot.batches = counters.batches;
   snapshot.cold_starts = counters.cold_starts;
   snapshot.worker_crashes = counters.crashes;
+  snapshot.cold = cold_of(agent_->cold_starts());
   for (const invoker::WorkerStatus& worker : agent_->workers()) {
     if (worker.invoker.index() >= snapshot.nodes.size()) continue;
     snapshot.nodes[worker.invoker.index()].instances.push_back(

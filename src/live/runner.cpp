@@ -105,7 +105,9 @@ void Runner::work() {
 void Runner::decide() {
   told_ = false;
   commands_.list.clear();
+  const Time began = data::now();
   scheduler_->decide(now_, commands_);
+  decisions_.add(data::now() - began);
   log_.decided(commands_, now_);
   if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
   deliver(commands_);

@@ -149,6 +149,7 @@ class Runner {
   std::vector<Event> happened_, reading_;
   Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;
+  DecisionTimes decisions_;
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
   std::atomic<std::uint64_t> in_system_ = 0;

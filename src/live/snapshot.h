@@ -13,6 +13,7 @@
 #include "domain/configuration.h"
 #include "domain/event_parts.h"
 #include "domain/ids.h"
+#include "live/decision_times.h"
 
 namespace sluice::live {
 
@@ -78,6 +79,13 @@ struct NodeInfo {
   std::string vcpu_enforced, gpu_enforced, memory_enforced;  // how, or "not enforced: why"
 };
 
+// How long functions took to start, since the start of the server, by what was waited for.
+struct ColdStartStats {
+  std::string application, function;
+  Counted process, load,
+      ready;  // until its process was there; until that had loaded; what an emulated one takes longer
+};
+
 struct Snapshot {
   Time at, started;
   std::string scheduler, data_directory;
@@ -88,6 +96,8 @@ struct Snapshot {
   Bytes objects_used, objects_max;
   std::uint64_t bytes_in = 0, bytes_out = 0, bytes_gathered = 0, gathers = 0, batches = 0;
   std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;
+  std::vector<ColdStartStats> cold;  // by application and function
+  DecisionTimes decisions;
   [[nodiscard]] const Model* find(const std::string& name) const;
 };
 

@@ -81,6 +81,13 @@ inline live::Snapshot a_snapshot() {
   snapshot.mailbox_max = 1024;
   snapshot.objects_max = Bytes(4096);
   snapshot.cold_starts = 5;
+  snapshot.cold = {{.application = "chain",
+                    .function = "decode",
+                    .process = {.count = 2, .ns = 30'000'000},
+                    .load = {.count = 2, .ns = 1'500'000'000},
+                    .ready = {.count = 1, .ns = 0}},
+                   {.application = "removed", .function = "decode", .process = {.count = 1, .ns = 1}}};
+  for (const double us : {1.0, 1.1, 40.0, 200'000.0}) snapshot.decisions.add(Duration::us(us));
   live::NodeInfo node;
   node.id = InvokerId(0);
   node.name = "local";

@@ -274,6 +274,19 @@ TEST_F(RouterTest, CountsInPrometheusText) {
            "sluice_stage_batch_size_sum{application=\"chain\",stage=\"first\"} 13\n",
            "sluice_admission_rejections_total{reason=\"QUOTA_EXCEEDED\"} 1\n",
            "sluice_cold_starts_total 5\n",
+           "# TYPE sluice_cold_start_seconds summary\n",
+           "sluice_cold_start_seconds_sum{application=\"chain\",function=\"decode\",phase=\"process\"} 0.03\n",
+           "sluice_cold_start_seconds_sum{application=\"chain\",function=\"decode\",phase=\"load\"} 1.5\n",
+           "sluice_cold_start_seconds_count{application=\"chain\",function=\"decode\",phase=\"load\"} 2\n",
+           "sluice_cold_start_seconds_count{application=\"chain\",function=\"decode\",phase=\"ready\"} 1\n",
+           "# TYPE sluice_scheduler_decision_seconds histogram\n",
+           "sluice_scheduler_decision_seconds_bucket{le=\"1e-06\"} 1\n",
+           "sluice_scheduler_decision_seconds_bucket{le=\"2.5e-06\"} 2\n",
+           "sluice_scheduler_decision_seconds_bucket{le=\"5e-05\"} 3\n",
+           "sluice_scheduler_decision_seconds_bucket{le=\"0.1\"} 3\n",
+           "sluice_scheduler_decision_seconds_bucket{le=\"+Inf\"} 4\n",
+           "sluice_scheduler_decision_seconds_count 4\n",
+           "sluice_scheduler_decision_max_seconds 0.2\n",
            "sluice_node_ready{node=\"local\"} 1\n",
            "nv_inference_request_success{model=\"chain\",version=\"2\"} 4\n",
            "nv_inference_request_failure{model=\"chain\",version=\"2\",reason=\"REJECTED\"} 2\n",
@@ -282,6 +295,7 @@ TEST_F(RouterTest, CountsInPrometheusText) {
        }) {
     EXPECT_NE(page.find(line), std::string::npos) << line;
   }
+  EXPECT_EQ(page.find("\"removed\""), std::string::npos);
 }
 
 }  // namespace

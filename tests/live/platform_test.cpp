@@ -144,6 +144,34 @@ TEST_F(PlatformTest, RefusesWhatTheMachinesCannotDoNowAndSaysWhenToTryAgain) {
   EXPECT_GT(refused, 100u);
 }
 
+TEST_F(PlatformTest, CountsHowLongFunctionsTookToStartAndDecisionsToBeMade) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, R"(
+application: slow
+slo: {latency: 2s, percentile: 95}
+functions:
+  f: {runtime: emulated, memory: 10MB, cold_start: 50ms, profile: {table: [[1, 1, 0, 2.0, 0.1]]}}
+workflow: {f: {}}
+)")
+                  .ok());
+  (void)call(*platform_, {.application = "slow", .inputs = floats(*platform_, "x", {1})}).get();
+  const auto snapshot = platform_->settled_snapshot();
+  ASSERT_EQ(snapshot->cold.size(), 1u);
+  const ColdStartStats& cold = snapshot->cold[0];
+  EXPECT_EQ(cold.application + " " + cold.function, "slow f");
+  EXPECT_EQ(cold.process.count, 1u);
+  EXPECT_GT(cold.process.ns, 0u);
+  EXPECT_EQ(cold.load.count, 1u);
+  EXPECT_GT(cold.load.ns, 0u);
+  EXPECT_EQ(cold.ready.count, 1u);
+  EXPECT_GE(cold.process.ns + cold.load.ns + cold.ready.ns, 50'000'000u);
+  std::uint64_t decisions = 0;
+  for (const std::uint64_t count : snapshot->decisions.counts) decisions += count;
+  EXPECT_GT(decisions, 1u);
+  EXPECT_GE(snapshot->decisions.sum_ns, snapshot->decisions.max_ns);
+  EXPECT_GT(snapshot->decisions.max_ns, 0u);
+}
+
 TEST_F(PlatformTest, SaysThatItIsStopping) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
@@ -161,7 +189,7 @@ TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
   std::promise<RequestId> accepted;
-  platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {7})},
+  platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {7}), .caller_id = "mine"},
                         [&](Result<RequestId> id) { accepted.set_value(id.value()); });
   const RequestId id = accepted.get_future().get();
   platform_.reset();  // with the request under way
