@@ -55,11 +55,12 @@ Reply reply_of(const Refusal& refusal) {
 }
 
 Refusal rejected(const live::Answer& answer, std::string_view model) {
+  const bool money = answer.reason == RejectReason::cost_exceeded;  // mostly far below a thousandth
   Refusal refusal{.status = 429,
                   .code = code_of(answer.reason),
                   .text = answer.error.empty() ? live::rejection_text(answer, model) : answer.error,
-                  .needed = answer.needed,
-                  .available = answer.available,
+                  .needed = money ? answer.needed : live::rounded(answer.needed),
+                  .available = money ? answer.available : live::rounded(answer.available),
                   .retry_after = answer.retry_after};
   switch (answer.reason) {
     case RejectReason::no_capacity:

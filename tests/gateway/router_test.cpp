@@ -173,7 +173,7 @@ TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
       rejected(RejectReason::queue_full, 1025, 1024),
       R"(429 {"error":"queue is full: 1025 requests, at most 1024 may wait","code":"QUEUE_FULL","needed":1025.0,"available":1024.0,"retry_after_ms":1000})");
   EXPECT_EQ(
-      rejected(RejectReason::overloaded, 8.4, 7.2),
+      rejected(RejectReason::overloaded, 8.39999, 7.2),
       R"(429 {"error":"the machines are full: what is under way and this request of 'echo' need 8.4 slices or vCPUs, at most 7.2 are given","code":"OVERLOADED","needed":8.4,"available":7.2,"retry_after_ms":1000})");
   EXPECT_EQ(
       rejected(RejectReason::quota_exceeded, 11, 10),
