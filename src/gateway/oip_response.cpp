@@ -185,8 +185,8 @@ Result<InferResponse> write_infer_response(const ModelName& model, const Respons
   return writer.finish();
 }
 
-std::string write_stored_result(const ModelName& model, const data::Tensors& outputs) {
-  std::string out = begin(model, {});
+std::string write_stored_result(const ModelName& model, std::string_view caller_id, const data::Tensors& outputs) {
+  std::string out = begin(model, caller_id);
   for (const data::Tensor& tensor : outputs) {
     if (&tensor != &outputs.front()) out += ',';
     append_head(out, tensor.info, false);

@@ -27,6 +27,7 @@ struct ModelName {
 [[nodiscard]] Result<InferResponse> write_infer_response(const ModelName& model, const ResponseForm& form,
                                                          const data::Tensors& outputs);
 // For readers of stored results: all outputs as JSON; those without a JSON form have "base64" instead of "data".
-[[nodiscard]] std::string write_stored_result(const ModelName& model, const data::Tensors& outputs);
+[[nodiscard]] std::string write_stored_result(const ModelName& model, std::string_view caller_id,
+                                              const data::Tensors& outputs);
 
 }  // namespace sluice::gateway

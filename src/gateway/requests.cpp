@@ -30,7 +30,7 @@ std::optional<std::string> result_of(Endpoints& endpoints, const live::RequestRe
   if (!record.asynchronous || !finished) return std::nullopt;
   const auto outputs = endpoints.service.outputs_of(record.id);
   if (outputs == nullptr) return "null";
-  return write_stored_result({.name = record.application, .version = record.version}, *outputs);
+  return write_stored_result({.name = record.application, .version = record.version}, record.caller_id, *outputs);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ void Runner::answer(RequestId id, Answer out, RequestState state, StageId stage)
   out.request = id;
   out.latency = now_ - pending.arrival;
   out.slack = pending.deadline - now_;
+  out.version = deployed_[pending.application.index()].version;
   ModelStats& stats = deployed_[pending.application.index()].stats;
   --stats.pending;
   stats.cost += out.cost;

@@ -37,6 +37,8 @@ RequestState state_of(const Answer& answer) {
 RequestRecord record_of(const store::RequestRecord& kept) {
   return {.id = kept.request.id,
           .application = kept.request.application,
+          .caller_id = kept.request.caller_id,
+          .version = kept.answer.version,
           .arrival = kept.request.arrival,
           .deadline = kept.request.arrival + kept.request.objective,
           .finished = kept.answer.finished,
@@ -129,7 +131,8 @@ Status Platform::begin() {
                         .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
                         .objective = request.objective,
                         .timeout = request.timeout,
-                        .priority = request.priority});
+                        .priority = request.priority,
+                        .caller_id = request.caller_id});
   }
   return Done{};
 }
@@ -321,7 +324,8 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
                          .arrival = data::now(),
                          .objective = call.objective.value_or(model->application->objective.latency),
                          .timeout = call.timeout,
-                         .priority = call.priority};
+                         .priority = call.priority,
+                         .caller_id = call.caller_id};
   call.objective = request.objective;
   auto blob = std::make_shared<std::string>(store::to_blob(*call.inputs));
   writer_->post([request, blob](store::Store& s) { return s.put_request(request, *blob); },
@@ -343,7 +347,8 @@ void Platform::finish_later(RequestId id, const Answer& answer) {
                 .finished = data::now(),
                 .cost = answer.cost,
                 .stage = answer.stage,
-                .error = answer.error},
+                .error = answer.error,
+                .version = answer.version},
                answer.kind == AnswerKind::finished ? store::to_blob(answer.outputs) : std::string());
 }
 
@@ -417,6 +422,7 @@ std::optional<RequestRecord> Platform::find_request(RequestId request) const {
   if (!kept || !*kept) return recent;
   RequestRecord out = record_of(**kept);
   if (recent) out.stages = std::move(recent->stages);
+  if (recent && out.version == 0) out.version = recent->version;  // it is under way
   return out;
 }
 

@@ -43,6 +43,7 @@ struct Answer {
   std::string stage, error;
   Duration latency, slack;  // slack below zero: late
   Dollars cost = 0;
+  std::uint32_t version = 0;  // of the application that served it
 };
 using OnAnswer = std::function<void(Answer)>;
 

@@ -117,8 +117,8 @@ struct StageRecord {
 };
 struct RequestRecord {
   RequestId id;
-  std::string application;
-  std::uint32_t version = 1;
+  std::string application, caller_id;  // the caller's own id: of asynchronous ones
+  std::uint32_t version = 1;           // 0: answered by a server that did not keep it
   Time arrival, deadline, finished;
   RequestState state = RequestState::running;
   bool asynchronous = false;

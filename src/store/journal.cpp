@@ -36,10 +36,10 @@ Status Store::put_request(const Request& request, std::string_view inputs) {
   std::optional<std::int64_t> timeout;
   if (request.timeout) timeout = request.timeout->count_ns();
   Status put = database_.run(
-      "INSERT INTO requests(id, application, arrival, objective, timeout, priority, inputs) VALUES(?, ?, ?, ?, ?, ?, "
-      "?)",
-      row_of(request.id), request.application, request.arrival.count_ns(), request.objective.count_ns(), timeout,
-      std::uint32_t{request.priority}, Blob{inputs});
+      "INSERT INTO requests(id, application, caller_id, arrival, objective, timeout, priority, inputs) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+      row_of(request.id), request.application, request.caller_id, request.arrival.count_ns(),
+      request.objective.count_ns(), timeout, std::uint32_t{request.priority}, Blob{inputs});
   if (put || put.error().code != ErrorCode::already_exists) return put;
   return Error{ErrorCode::already_exists, str("request ", request.id.value(), " is already in the journal")};
 }
@@ -49,10 +49,10 @@ Status Store::finish_request(RequestId id, const Answer& answer, std::string_vie
   Savepoint whole(database_);
   if (!whole.begun()) return whole.begun();
   const Status updated = database_.run(
-      "UPDATE requests SET state = ?, finished = ?, cost = ?, stage = ?, error = ?, output_bytes = ?, outputs = ?, "
-      "inputs = NULL WHERE id = ? AND state = 0",
-      static_cast<std::int64_t>(answer.state), answer.finished.count_ns(), answer.cost, answer.stage, answer.error,
-      static_cast<std::int64_t>(outputs.size()), Blob{outputs}, row_of(id));
+      "UPDATE requests SET state = ?, finished = ?, version = ?, cost = ?, stage = ?, error = ?, "
+      "output_bytes = ? + length(CAST(caller_id AS BLOB)), outputs = ?, inputs = NULL WHERE id = ? AND state = 0",
+      static_cast<std::int64_t>(answer.state), answer.finished.count_ns(), answer.version, answer.cost, answer.stage,
+      answer.error, static_cast<std::int64_t>(outputs.size()), Blob{outputs}, row_of(id));
   if (!updated) return updated;
   if (database_.changes() == 0) return not_finished(database_, id);
   if (const Status bounded = forget_beyond_bounds(); !bounded) return bounded;

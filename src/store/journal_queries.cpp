@@ -6,15 +6,16 @@
 namespace sluice::store {
 namespace {
 
-#define REQUEST_COLUMNS "id, application, arrival, objective, timeout, priority"
-#define RECORD_COLUMNS REQUEST_COLUMNS ", state, finished, cost, stage, error"
+#define REQUEST_COLUMNS "id, application, arrival, objective, timeout, priority, caller_id"
+#define RECORD_COLUMNS REQUEST_COLUMNS ", state, finished, cost, stage, error, version"
 
 Request request_in(const Query& row) {
   Request request{.id = RequestId(static_cast<std::uint64_t>(row.integer(0))),
                   .application = row.bytes(1),
                   .arrival = Time::from_ns(row.integer(2)),
                   .objective = Duration::ns(row.integer(3)),
-                  .priority = static_cast<std::uint8_t>(row.integer(5))};
+                  .priority = static_cast<std::uint8_t>(row.integer(5)),
+                  .caller_id = row.bytes(6)};
   if (!row.is_null(4)) request.timeout = Duration::ns(row.integer(4));
   return request;
 }
@@ -27,11 +28,12 @@ State state_of(std::int64_t number) {
 
 RequestRecord record_in(const Query& row) {
   return {.request = request_in(row),
-          .answer = {.state = state_of(row.integer(6)),
-                     .finished = Time::from_ns(row.integer(7)),
-                     .cost = row.real(8),
-                     .stage = row.bytes(9),
-                     .error = row.bytes(10)}};
+          .answer = {.state = state_of(row.integer(7)),
+                     .finished = Time::from_ns(row.integer(8)),
+                     .cost = row.real(9),
+                     .stage = row.bytes(10),
+                     .error = row.bytes(11),
+                     .version = static_cast<std::uint32_t>(row.integer(12))}};
 }
 
 // One text per kind of question, so that each gets the index that suits it.

@@ -42,6 +42,7 @@ struct Request {
   Duration objective;
   std::optional<Duration> timeout;  // after that it is given up, whatever the objective
   std::uint8_t priority = 0;
+  std::string caller_id;  // echoed with the answer
   friend bool operator==(const Request&, const Request&) = default;
 };
 
@@ -49,7 +50,8 @@ struct Answer {
   State state = State::running;
   Time finished;
   Dollars cost = 0;
-  std::string stage, error;  // where and why it failed
+  std::string stage, error;   // where and why it failed
+  std::uint32_t version = 0;  // of the application that served it; 0: none did, or it was not kept yet
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 

@@ -42,7 +42,31 @@ constexpr std::string_view kFirst = R"sql(
   END;
 )sql";
 
-constexpr std::array kMigrations{kFirst};
+// The caller's id, and the version that served the request. Added behind the blobs they could not be read without them,
+// so the table is written anew; that drops its indexes and triggers, not the totals.
+constexpr std::string_view kCallers = R"sql(
+  CREATE TABLE requests_with_callers(
+                        id INTEGER PRIMARY KEY, application TEXT NOT NULL, caller_id TEXT NOT NULL, arrival INTEGER NOT NULL,
+                        objective INTEGER NOT NULL, timeout INTEGER, priority INTEGER NOT NULL,
+                        state INTEGER NOT NULL DEFAULT 0, finished INTEGER, version INTEGER, cost REAL, stage TEXT,
+                        error TEXT, output_bytes INTEGER, inputs BLOB, outputs BLOB) STRICT;
+  INSERT INTO requests_with_callers
+    SELECT id, application, '', arrival, objective, timeout, priority, state, finished, NULL, cost, stage, error,
+           output_bytes, inputs, outputs FROM requests;
+  DROP TABLE requests;
+  ALTER TABLE requests_with_callers RENAME TO requests;
+  CREATE INDEX requests_of_application ON requests(application, id);
+  CREATE INDEX unfinished_requests ON requests(id) WHERE state = 0;
+  CREATE INDEX finished_requests ON requests(finished, id) WHERE state <> 0;
+  CREATE TRIGGER request_finished AFTER UPDATE OF state ON requests WHEN OLD.state = 0 AND NEW.state <> 0 BEGIN
+    UPDATE totals SET finished = finished + 1, output_bytes = output_bytes + NEW.output_bytes;
+  END;
+  CREATE TRIGGER request_forgotten AFTER DELETE ON requests WHEN OLD.state <> 0 BEGIN
+    UPDATE totals SET finished = finished - 1, output_bytes = output_bytes - OLD.output_bytes;
+  END;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kCallers};
 
 Error newer(std::string_view directory, std::int64_t version, std::size_t known) {
   return {ErrorCode::invalid, str("data directory ", directory, " was written by a newer version (schema ", version,

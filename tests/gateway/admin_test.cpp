@@ -135,6 +135,9 @@ TEST_F(AdminTest, ShowsARequest) {
       get("/v1/requests/00000000000000a1")
           .ends_with(
               R"(,"result":{"model_name":"chain","model_version":"2","outputs":[{"name":"L","datatype":"INT8","shape":[1],"data":[7]}]}})"));
+  service_.records[0].caller_id = "mine";
+  EXPECT_NE(get("/v1/requests/00000000000000a1").find(R"("result":{"id":"mine","model_name":"chain")"),
+            std::string::npos);
   service_.records[0].state = live::RequestState::running;
   const std::string running = get("/v1/requests/00000000000000a1");
   EXPECT_NE(running.find(R"("latency_ms":null,"slo_ms":420.0,"slack_ms":null)"), std::string::npos) << running;

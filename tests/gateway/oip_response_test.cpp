@@ -68,7 +68,8 @@ TEST_F(OipResponse, RefusesAnOutputThatIsNotThere) {
 
 TEST_F(OipResponse, StoredResultsHaveBase64WhereThereIsNoJsonForm) {
   EXPECT_EQ(
-      write_stored_result({"m", 1}, {tensor("h", DataType::bf16, {1}, "ab"), tensor("i", DataType::int8, {1}, "\1")}),
+      write_stored_result({"m", 1}, "",
+                          {tensor("h", DataType::bf16, {1}, "ab"), tensor("i", DataType::int8, {1}, "\1")}),
       R"({"model_name":"m","model_version":"1","outputs":[{"name":"h","datatype":"BF16","shape":[1],"base64":"YWI="},)"
       R"({"name":"i","datatype":"INT8","shape":[1],"data":[1]}]})");
 }

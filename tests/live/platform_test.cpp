@@ -32,6 +32,13 @@ workflow:
 class PlatformTest : public testing::Test {
  protected:
   void start() { platform_ = std::move(Platform::start(options_in(folder_.path())).value()); }
+  // A request that was called for later, once it is answered.
+  std::optional<RequestRecord> settled(RequestId id) {
+    for (;; std::this_thread::yield()) {
+      auto record = platform_->find_request(id);
+      if (!record || record->state != RequestState::running) return record;
+    }
+  }
   live_test::TemporaryFolder folder_;
   std::unique_ptr<Platform> platform_;
 };
@@ -194,16 +201,27 @@ TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
   const RequestId id = accepted.get_future().get();
   platform_.reset();  // with the request under way
   start();
-  std::optional<RequestRecord> record;
-  do {
-    record = platform_->find_request(id);
-    ASSERT_TRUE(record.has_value());
-    std::this_thread::yield();
-  } while (record->state == RequestState::running);
+  std::optional<RequestRecord> record = settled(id);
   EXPECT_EQ(record->state, RequestState::met) << record->error;
   const auto outputs = platform_->outputs_of(id);
   ASSERT_NE(outputs, nullptr);
   EXPECT_EQ(outputs->at(0).info.name, "x");
+}
+
+TEST_F(PlatformTest, KeepsTheCallersIdAndTheVersionThatServedALaterCall) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  std::promise<RequestId> accepted;
+  platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {7}), .caller_id = "mine"},
+                        [&](Result<RequestId> id) { accepted.set_value(id.value()); });
+  const RequestId id = accepted.get_future().get();
+  EXPECT_EQ(settled(id)->caller_id, "mine");
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  platform_.reset();
+  start();
+  EXPECT_EQ(settled(id)->caller_id, "mine");
+  EXPECT_EQ(settled(id)->version, 2u);
 }
 
 TEST_F(PlatformTest, LogsWhatReplaysToTheSameCommands) {

@@ -170,7 +170,7 @@ def inference(s):
 
 
 def requests(s):
-    later = s.ask("POST", "/v2/models/plain/infer?async=true", floats(7, 8))["id"]
+    later = s.ask("POST", "/v2/models/plain/infer?async=true", {"id": "mine", **floats(7, 8)})["id"]
     settled(s, later)
     s.ask("GET", f"/v1/requests/{later}")
     s.ask("GET", f"/v1/requests/{later}/trace")

@@ -12,6 +12,7 @@ TEST(Journal, KeepsARequestUntilItIsAnswered) {
   Request request = a_request(7);
   request.timeout = Duration::s(9);
   request.priority = 200;
+  request.caller_id = "mine \"42\"";
   ASSERT_TRUE(opened(directory).put_request(request, std::string_view("in\0put", 6)));
   Store store = opened(directory);
   EXPECT_EQ(*store.find(RequestId(7)), (RequestRecord{request, {}}));
@@ -22,7 +23,7 @@ TEST(Journal, KeepsARequestUntilItIsAnswered) {
 
 TEST(Journal, KeepsTheAnswerInsteadOfTheInputs) {
   const TemporaryDirectory directory;
-  const Answer answer{State::failed, at(8), 1e-9, "segmentation", "worker crashed"};
+  const Answer answer{State::failed, at(8), 1e-9, "segmentation", "worker crashed", 3};
   {
     Store store = opened(directory);
     ASSERT_TRUE(store.put_request(a_request(7), "input"));
@@ -123,6 +124,18 @@ TEST(Bounds, ForgetTheFirstFinishedBeyondBytesOfOutputs) {
   Store store = opened(directory, {.outputs_max = Bytes(399)});
   finish_many(store, 10);
   EXPECT_EQ(ids(*store.list({})), (Ids{10, 9, 8}));
+}
+
+TEST(Bounds, CountTheIdsOfCallersAsBytes) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory, {.outputs_max = Bytes(10)});
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    Request request = a_request(id);
+    request.caller_id = "12345";
+    ASSERT_TRUE(store.put_request(request, ""));
+    ASSERT_TRUE(store.finish_request(RequestId(id), met(static_cast<std::int64_t>(id)), ""));
+  }
+  EXPECT_EQ(ids(*store.list({})), (Ids{3, 2}));
 }
 
 TEST(Bounds, GoByTheTimeOfTheAnswerThenById) {

@@ -132,6 +132,29 @@ TEST(Migrations, RunOnceEachAndKeepWhatIsThere) {
   EXPECT_EQ(*database->integer("PRAGMA user_version"), 2);
 }
 
+// A directory as the first version left it: nothing of it is lost, and its bounds go on to hold.
+TEST(Migrations, OpenAJournalThatKnewNeitherCallersNorVersions) {
+  const TemporaryDirectory directory;
+  {
+    auto database = Database::open(database_path(directory.path()), Access::write);
+    ASSERT_TRUE(migrate(*database, migrations().first(1), directory.path()));
+    ASSERT_TRUE(database->script(
+        "INSERT INTO requests(id, application, arrival, objective, timeout, priority, inputs)"
+        "  VALUES(1, 'photos', 10, 20, 30, 4, X'6162'), (2, 'photos', 11, 20, NULL, 0, X'63');"
+        "UPDATE requests SET state = 1, finished = 50, cost = 0.5, stage = '', error = '', output_bytes = 3,"
+        "  outputs = X'646566', inputs = NULL WHERE id = 1"));
+  }
+  Store store = opened(directory, {.finished_max = 1});
+  const auto old = *store.find(RequestId(1));
+  EXPECT_EQ(old->request, (Request{RequestId(1), "photos", Time::from_ns(10), Duration::ns(20), Duration::ns(30), 4}));
+  EXPECT_EQ(old->answer, (Answer{.state = State::met, .finished = Time::from_ns(50), .cost = 0.5}));
+  EXPECT_EQ(*store.outputs_of(RequestId(1)), "def");
+  EXPECT_EQ(*store.inputs_of(RequestId(2)), "c");
+  EXPECT_EQ(ids(*store.unfinished_requests()), std::vector<std::uint64_t>{2});
+  ASSERT_TRUE(store.finish_request(RequestId(2), met(60), "ghi"));
+  EXPECT_EQ(ids(*store.list({})), std::vector<std::uint64_t>{2});
+}
+
 TEST(Migrations, ThatFailLeaveTheOldVersion) {
   const TemporaryDirectory directory;
   auto database = Database::open(directory.file("a.db"), Access::write);
