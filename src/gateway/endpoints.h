@@ -41,9 +41,9 @@ void deploy_application(Endpoints& endpoints, const Request& request, const Resp
 void remove_application(Endpoints& endpoints, std::string name, const Respond& respond);
 
 // requests.cpp
-void list_requests(Endpoints& endpoints, const Request& request, const Respond& respond);
-void show_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
-void trace_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
-void cancel_request(Endpoints& endpoints, std::string_view id, const Respond& respond);
+void list_requests(const SharedEndpoints& endpoints, const Request& request, const Respond& respond);
+void show_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
+void trace_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
+void cancel_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
 
 }  // namespace sluice::gateway

@@ -1,3 +1,4 @@
+#include <functional>
 #include <utility>
 
 #include "base/text.h"
@@ -12,17 +13,19 @@ namespace {
 
 constexpr std::int64_t kLimitMax = 1000;
 
-// The record, or nothing after having said why.
-std::optional<live::RequestRecord> find(Endpoints& endpoints, std::string_view text, const Respond& respond) {
+// Answers with a page about one request. What is kept of it is read from the disk, which takes long at times.
+using Page = std::function<Reply(Endpoints&, const live::RequestRecord&)>;
+void answer_about(const SharedEndpoints& endpoints, std::string_view text, const Respond& respond, Page page) {
   const auto id = parse_request_id(text);
   if (!id) {
-    answer(respond,
-           error_reply(400, str("'", printable(text), "' is no id of a request: expected 16 hexadecimal digits")));
-    return std::nullopt;
+    return answer(respond, error_reply(400, str("'", printable(text),
+                                                "' is no id of a request: expected 16 hexadecimal digits")));
   }
-  auto record = endpoints.service.find_request(*id);
-  if (!record) answer(respond, error_reply(404, str("there is no request ", text, ", or it is not kept any more")));
-  return record;
+  respond->respond_at_length([endpoints, id = *id, page = std::move(page)] {
+    const auto record = endpoints->service.find_request(id);
+    if (record) return page(*endpoints, *record);
+    return error_reply(404, str("there is no request ", id_text(id), ", or it is not kept any more"));
+  });
 }
 
 std::optional<std::string> result_of(Endpoints& endpoints, const live::RequestRecord& record) {
@@ -35,7 +38,7 @@ std::optional<std::string> result_of(Endpoints& endpoints, const live::RequestRe
 
 }  // namespace
 
-void list_requests(Endpoints& endpoints, const Request& request, const Respond& respond) {
+void list_requests(const SharedEndpoints& endpoints, const Request& request, const Respond& respond) {
   live::RequestQuery query;
   query.application = query_value(request.query, "application").value_or("");
   if (const auto name = query_value(request.query, "state"); name && !name->empty()) {
@@ -52,27 +55,29 @@ void list_requests(Endpoints& endpoints, const Request& request, const Respond& 
     }
     query.limit = static_cast<std::size_t>(*limit);
   }
-  answer_json(respond, requests_page(endpoints.service.requests(query)));
+  respond->respond_at_length(
+      [endpoints, query] { return Reply{.body = requests_page(endpoints->service.requests(query))}; });
 }
 
-void show_request(Endpoints& endpoints, std::string_view id, const Respond& respond) {
-  const auto record = find(endpoints, id, respond);
-  if (record) answer_json(respond, request_page(*record, result_of(endpoints, *record)));
+void show_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond) {
+  answer_about(endpoints, id, respond, [](Endpoints& those, const live::RequestRecord& record) {
+    return Reply{.body = request_page(record, result_of(those, record))};
+  });
 }
 
-void trace_request(Endpoints& endpoints, std::string_view id, const Respond& respond) {
-  const auto record = find(endpoints, id, respond);
-  if (record) answer_json(respond, trace_page(*record));
+void trace_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond) {
+  answer_about(endpoints, id, respond,
+               [](Endpoints&, const live::RequestRecord& record) { return Reply{.body = trace_page(record)}; });
 }
 
-void cancel_request(Endpoints& endpoints, std::string_view id, const Respond& respond) {
-  const auto record = find(endpoints, id, respond);
-  if (!record) return;
-  if (record->state != live::RequestState::running) {
-    return answer(respond, error_reply(400, str("request ", id, " has ended already: ", name_of(record->state))));
-  }
-  endpoints.service.cancel(record->id);
-  answer_json(respond, cancelled_page(record->id));
+void cancel_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond) {
+  answer_about(endpoints, id, respond, [](Endpoints& those, const live::RequestRecord& record) {
+    if (record.state != live::RequestState::running) {
+      return error_reply(400, str("request ", id_text(record.id), " has ended already: ", name_of(record.state)));
+    }
+    those.service.cancel(record.id);
+    return Reply{.body = cancelled_page(record.id)};
+  });
 }
 
 }  // namespace sluice::gateway

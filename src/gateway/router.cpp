@@ -174,16 +174,16 @@ class Router final : public Handler {
 
   void requests(Parts parts, const Request& request, const Respond& respond) {
     if (parts.empty()) {
-      if (is(Method::get, request, respond)) list_requests(*endpoints_, request, respond);
+      if (is(Method::get, request, respond)) list_requests(endpoints_, request, respond);
       return;
     }
     if (parts.size() == 2) {
       if (parts[1] != "trace") return not_found(respond);
-      if (is(Method::get, request, respond)) trace_request(*endpoints_, parts[0], respond);
+      if (is(Method::get, request, respond)) trace_request(endpoints_, parts[0], respond);
       return;
     }
-    if (request.method == Method::remove) return cancel_request(*endpoints_, parts[0], respond);
-    if (is(Method::get, request, respond, ", DELETE")) show_request(*endpoints_, parts[0], respond);
+    if (request.method == Method::remove) return cancel_request(endpoints_, parts[0], respond);
+    if (is(Method::get, request, respond, ", DELETE")) show_request(endpoints_, parts[0], respond);
   }
 
   SharedEndpoints endpoints_;
