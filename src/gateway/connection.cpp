@@ -264,7 +264,8 @@ bool Connection::unpack_body() {
 }
 
 bool Connection::is_large() const {
-  return body().size() >= (encoding_ == Encoding::identity ? kLargeBytes : kLargePackedBytes);
+  if (encoding_ != Encoding::identity) return body().size() >= kLargePackedBytes;
+  return body().size() >= (head_.json_bytes ? kLargeBytes : kLargeTextBytes);
 }
 
 // --- serving

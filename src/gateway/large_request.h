@@ -11,7 +11,8 @@
 
 namespace sluice::gateway {
 
-inline constexpr std::size_t kLargeBytes = 1u << 20;
+inline constexpr std::size_t kLargeBytes = 1u << 20;        // tensors as they are, which are only copied
+inline constexpr std::size_t kLargeTextBytes = 64u << 10;   // reading JSON takes some ten times as long
 inline constexpr std::size_t kLargePackedBytes = 1u << 10;  // deflate makes a thousand bytes of one at most
 
 struct LargeRequest {
