@@ -212,11 +212,11 @@ TEST(HttpServer, FinishesWhatHasBegunBeforeItStops) {
   Desk desk;
   Calls handler([&](const Request&, const Respond& respond) { desk.put(respond); });
   auto server = serve(handler, {.threads = 2});
-  Client idle(server->port()), busy(server->port());
+  Client idle(server->port()), busy(server->port()), idle_too(server->port()), beside(server->port());
   busy.send("GET / HTTP/1.1\r\n\r\n");
   const Respond respond = desk.take();
   std::thread stopping([&] { server->stop(Duration::s(20)); });
-  EXPECT_TRUE(idle.is_closed());
+  for (Client* client : {&idle, &idle_too, &beside}) EXPECT_TRUE(client->is_closed());  // both threads know
   reply(respond, "done");
   const Answered answer = busy.receive();
   EXPECT_EQ(answer.body, "done");
