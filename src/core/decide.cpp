@@ -124,6 +124,7 @@ void Scheduler::let_in(const RequestArrived& arrival, const policy::Admitted& ad
   request.promises.clear();
   request.verdicts = arrival.verdicts;
   request.fan_outs = arrival.fan_outs;
+  request.foretold.clear();
   request_slots_.emplace(arrival.id, slot);
   promise(slot, admitted.reserved);
   emit(out, Accept{.request = arrival.id,
@@ -171,7 +172,7 @@ void Scheduler::drop(const policy::Proposals& proposals) {
   for (std::uint32_t i = 0; i < proposals.drop; ++i) dropped.push_back(waiting[proposals.drop_first + i]);
   for (const policy::Waiting& d : dropped) {
     if (!expected(d)) continue;  // another item of the same request was dropped before it
-    end_request(runs_[d.run].request, RequestOutcome::deadline_exceeded, StageId(d.stage), "DeadlineExceeded");
+    end_at(d.run, d.stage, RequestOutcome::deadline_exceeded, "DeadlineExceeded");
     cancel_batches_of(d.request);
   }
   settle();
@@ -269,8 +270,8 @@ void Scheduler::start_members(Batch& batch, const policy::Proposal& proposal, St
     start.members.push_back({.invocation = member.invocation,
                              .request = member.request,
                              .run = run.number,
-                             .around = run.parent == kNoSlot ? 0 : runs_[run.parent].number,
-                             .workflow = run.workflow,
+                             .around = run.parent == kNoSlot ? 0 : runs_[requests_[run.request].runs.front()].number,
+                             .path = path_of(member.run),
                              .stage = StageId(member.stage),
                              .item = member.item,
                              .ready = member.ready,

@@ -43,7 +43,8 @@ void Scheduler::lose_objects_of(InvokerId invoker) {
   std::vector<RequestId> again;
   for (Slot slot = 0; slot < requests_.size(); ++slot) {
     const Request& request = requests_[slot];
-    if (!request.used || std::find(request.left_at.begin(), request.left_at.end(), invoker) == request.left_at.end()) continue;
+    if (!request.used || std::find(request.left_at.begin(), request.left_at.end(), invoker) == request.left_at.end())
+      continue;
     if (lose_objects(slot, invoker)) again.push_back(request.id);
   }
   std::sort(again.begin(), again.end());  // by id: the order repeats whatever slots they have
@@ -61,7 +62,7 @@ void Scheduler::restart(RequestId id) {
       const StageRun::State state = runs_[run].stages[s].state;
       const bool ran = state == StageRun::State::done || state == StageRun::State::running;
       if (ran && !control_stage(run, s).stage->idempotent) {
-        return end_request(slot, RequestOutcome::failed, StageId(s), "ObjectLost");
+        return end_at(run, s, RequestOutcome::failed, "ObjectLost");
       }
     }
   }
@@ -71,6 +72,7 @@ void Scheduler::restart(RequestId id) {
   ++counters_.retries;
   for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
+  request.foretold.clear();
   drop_waiting(slot);
   end_promises(slot);
   start_run(slot, 0, kNoSlot, 0, 0);
@@ -93,7 +95,8 @@ void Scheduler::end_promises(Slot slot) {
 // The machine is gone, its books with it; whoever waits for a promise there waits for anything that fits.
 void Scheduler::lose_promises_of(InvokerId invoker) {
   for (Slot slot = 0; slot < requests_.size(); ++slot) {
-    if (requests_[slot].used) std::erase_if(requests_[slot].promises, [&](const Promise& p) { return p.invoker == invoker; });
+    if (requests_[slot].used)
+      std::erase_if(requests_[slot].promises, [&](const Promise& p) { return p.invoker == invoker; });
   }
   for (const std::uint32_t queue : busy_queues_) {
     auto& waiting = queues_[queue].waiting;

@@ -30,7 +30,8 @@ bool is_called(const std::string& error, const std::string& name) {
 bool retries(const Stage& stage, const std::string& error, std::uint16_t failures) {
   if (!stage.retry || !stage.idempotent || failures > stage.retry->attempts) return false;
   const auto& on = stage.retry->on;
-  return on.empty() || std::any_of(on.begin(), on.end(), [&](const std::string& name) { return is_called(error, name); });
+  return on.empty() ||
+         std::any_of(on.begin(), on.end(), [&](const std::string& name) { return is_called(error, name); });
 }
 
 std::optional<std::uint32_t> handler_of(const Stage& stage, const std::string& error) {
@@ -81,6 +82,10 @@ void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std
   for (std::size_t i = control_workflow.entries.size(); i-- > 0;) {
     steps_.push_back({Step::Kind::begin, slot, control_workflow.entries[i], run.generation});
   }
+  auto& foretold = requests_[request].foretold;
+  if (foretold.empty()) return;
+  if (const auto told = foretold.extract(path_of(slot)); !told.empty())
+    note(slot, told.mapped().verdicts, told.mapped().fan_outs);
 }
 
 void Scheduler::predecessor_over(Slot run, std::uint32_t stage, bool skipped) {
@@ -121,7 +126,7 @@ void Scheduler::begin_stage(Slot run, std::uint32_t stage) {
   }
   if (control.stage->kind == Stage::Kind::fail) {
     const Failure& failure = control.stage->failure;
-    return end_request(runs_[run].request, RequestOutcome::failed, StageId(stage), failure.error);
+    return end_at(run, stage, RequestOutcome::failed, failure.error);
   }
   at.state = State::queued;
   if (!control.stage->foreach)
@@ -155,8 +160,8 @@ void Scheduler::start_items(Slot run, std::uint32_t stage) {
   }
 }
 
-// Its inputs are where its largest predecessor left its outputs; an entry of a foreach body reads its item. False if some
-// were lost.
+// Its inputs are where its largest predecessor left its outputs; an entry of a foreach body reads its item. False if
+// some were lost.
 bool Scheduler::find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const {
   const Run& at = runs_[run];
   bool there = true;
@@ -183,7 +188,7 @@ void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
   Request& request = requests_[runs_[run].request];
   policy::Queue& queue = queues_[control.queue.index()];
   if (queue.waiting.size() >= limits_.queue_max) {
-    return end_request(runs_[run].request, RequestOutcome::failed, StageId(stage), "QueueFull");
+    return end_at(run, stage, RequestOutcome::failed, "QueueFull");
   }
   policy::Waiting waiting{.invocation = InvocationId(next_invocation_),
                           .request = request.id,
@@ -261,19 +266,6 @@ void Scheduler::run_over(Slot run) {
   item_done(parent, stage);
 }
 
-void Scheduler::note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs) {
-  auto& stages = runs_[run].stages;
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.stage.index() < stages.size())
-      stages[verdict.stage.index()].verdict = verdict.holds ? StageRun::Verdict::holds : StageRun::Verdict::fails;
-  }
-  for (const FanOut& fan_out : fan_outs) {
-    if (fan_out.stage.index() >= stages.size() || stages[fan_out.stage.index()].state != State::blocked) continue;
-    stages[fan_out.stage.index()].items = fan_out.items;
-    stages[fan_out.stage.index()].items_known = true;
-  }
-}
-
 void Scheduler::invocation_failed(const policy::Waiting& member, const std::string& error, bool machine) {
   if (!expected(member)) return;
   StageRun& at = runs_[member.run].stages[member.stage];
@@ -293,7 +285,6 @@ void Scheduler::invocation_failed(const policy::Waiting& member, const std::stri
 // Looks for a handler in this run and, inside foreach bodies, in those around it; without one the request fails.
 void Scheduler::stage_failed(Slot run, std::uint32_t stage, const std::string& error) {
   const Slot request = runs_[run].request;
-  const StageId where(stage);
   for (;;) {
     const auto handler = handler_of(*control_stage(run, stage).stage, error);
     if (handler && runs_[run].stages[*handler].state == State::blocked) {
@@ -308,10 +299,16 @@ void Scheduler::stage_failed(Slot run, std::uint32_t stage, const std::string& e
       if (alive(run, generation)) drop_waiting(request);
       return;
     }
-    if (runs_[run].parent == kNoSlot) return end_request(request, RequestOutcome::failed, where, error);
+    if (runs_[run].parent == kNoSlot) return end_request(request, RequestOutcome::failed, StageId(stage), error);
     stage = runs_[run].parent_stage;
     run = runs_[run].parent;
   }
+}
+
+void Scheduler::end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error) {
+  const Slot request = runs_[run].request;
+  for (; runs_[run].parent != kNoSlot; run = runs_[run].parent) stage = runs_[run].parent_stage;
+  end_request(request, outcome, StageId(stage), error);
 }
 
 void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, const std::string& error) {
@@ -325,6 +322,7 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   end_promises(slot);
   for (const Slot run : request.runs) runs_.give_back(run);
   request.runs.clear();
+  request.foretold.clear();
   drop_waiting(slot);
   policies_.dispatch->ended(view(), request.id);
   request_slots_.erase(request.id);

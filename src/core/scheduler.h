@@ -126,8 +126,16 @@ class Scheduler {
   void stage_failed(Slot run, std::uint32_t stage, const std::string& error);
   [[nodiscard]] bool is_within(Slot at, Slot run) const;
   [[nodiscard]] bool is_below(Slot at, std::uint32_t at_stage, Slot run, std::uint32_t stage) const;
+  [[nodiscard]] RunPath path_of(Slot run) const;
+  // What somebody in `run` knows, be it of this run, of those around it or of those inside that have not begun.
   void note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs);
+  template <class Told>
+  void note(Slot run, const Told& told, std::vector<Told> Foretold::*list);
+  void note(StageRun& at, const Verdict& verdict);
+  void note(StageRun& at, const FanOut& fan_out);
   void end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error);
+  // Because of a stage of a run, perhaps far inside.
+  void end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error);
   void free_run(Slot run);
   void drop_waiting(Slot request);
   // What is lost and promised (recover.cpp).

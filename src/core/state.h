@@ -1,6 +1,7 @@
 // What the scheduler remembers about requests, their runs through workflows, and batches. Plain data; slots are reused.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,13 @@ struct Run {
   void visit(Archive& a) { a(used, generation, number, request, workflow, parent, parent_stage, item, open, stages); }
 };
 
+// What is known of a run that has not begun.
+struct Foretold {
+  std::vector<Verdict> verdicts;
+  std::vector<FanOut> fan_outs;
+  void visit(Archive& a) { a(verdicts, fan_outs); }
+};
+
 // What was promised to a stage of a request when it was admitted.
 struct Promise {
   std::uint32_t stage = 0;
@@ -73,10 +81,11 @@ struct Request {
   std::vector<Promise> promises;   // of stages that have not started
   std::vector<Verdict> verdicts;   // that came with it: needed again if it begins again
   std::vector<FanOut> fan_outs;
+  std::map<RunPath, Foretold> foretold;
   std::uint32_t restarts = 0;
   void visit(Archive& a) {
     a(used, id, application, arrival, deadline, size, bytes, runs, waiting, cost, left_at, promises, verdicts, fan_outs,
-      restarts);
+      foretold, restarts);
   }
 };
 
@@ -91,9 +100,7 @@ struct Batch {
   SlicePositions positions;
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
-  void visit(Archive& a) {
-    a(used, id, queue, invoker, epoch, instance, configuration, positions, cancelled, members);
-  }
+  void visit(Archive& a) { a(used, id, queue, invoker, epoch, instance, configuration, positions, cancelled, members); }
 };
 
 // A stage that starts, or tries again, at an instant.

@@ -1,23 +1,26 @@
 // ObjectStore: what requests brought along and what their stages left on this machine. Filled by the gateway and the
 // invoker, read by both, emptied request by request. Any thread.
 #pragma once
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
 
 #include "data/tensor.h"
 #include "domain/ids.h"
+#include "domain/run_path.h"
 
 namespace sluice::data {
 
-// One object: all outputs of one invocation. The inputs of the request are those of run 0.
+// One object: all outputs of one invocation. The inputs of the request are those of no stage of outermost run 0.
 struct ObjectKey {
-  std::uint64_t run = 0;
+  std::uint64_t outermost = 0;  // number of the run of the application's own workflow
   StageId stage;
   std::uint32_t item = 0;
-  friend bool operator==(const ObjectKey&, const ObjectKey&) = default;
+  RunPath path = {};
+  friend auto operator<=>(const ObjectKey&, const ObjectKey&) = default;
 };
 inline constexpr std::uint64_t kRequestInputs = 0;
 
@@ -31,18 +34,13 @@ class ObjectStore {
   void put(RequestId request, const ObjectKey& key, SharedTensors tensors);
   // Null: not here.
   [[nodiscard]] SharedTensors get(RequestId request, const ObjectKey& key) const;
-  // How many items of a stage there are, counted from item 0 on.
-  [[nodiscard]] std::uint32_t items(RequestId request, std::uint64_t run, StageId stage) const;
   void release(RequestId request);
   [[nodiscard]] std::size_t requests() const;
 
  private:
-  struct Object {
-    ObjectKey key;
-    SharedTensors tensors;
-  };
+  using Objects = std::map<ObjectKey, SharedTensors>;
   mutable std::mutex mutex_;
-  std::unordered_map<RequestId, std::vector<Object>> objects_;
+  std::unordered_map<RequestId, Objects> objects_;
 };
 
 }  // namespace sluice::data

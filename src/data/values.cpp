@@ -1,7 +1,6 @@
 #include "data/values.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
 #include "domain/wiring.h"
@@ -13,104 +12,123 @@ bool everything(const std::string& name) {
   return name == kEverything;
 }
 
-// The stages a condition reads; none() stands for the request.
-void read_by(const Condition& condition, std::vector<StageId>& out) {
-  if (condition.kind == Condition::Kind::compare) out.push_back(condition.comparison.left.stage);
-  for (const Condition& term : condition.terms) read_by(term, out);
+RunKey key_around(RunKey run) {
+  run.path.pop_back();
+  return run;
+}
+RunKey key_inside(RunKey run, const ItemOf& item) {
+  run.path.push_back(item);
+  return run;
 }
 
-bool fixed_rows(const Tensor& tensor) {
-  return tensor.info.type != DataType::bytes && !tensor.info.shape.empty();
+// Runs nothing itself, be it once or for every item.
+bool passes(const Stage& stage) {
+  return stage.kind == Stage::Kind::pass && (!stage.foreach || stage.foreach->body.empty());
+}
+
+bool has(const Tensors& tensors, const std::string& name) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.info.name == name; });
 }
 
 }  // namespace
 
-Tensor row_of(const Tensor& tensor, std::uint32_t row) {
-  Tensor out = tensor;
-  const auto rows = static_cast<std::size_t>(tensor.info.shape.front());
-  CHECK(row < rows && fixed_rows(tensor));
-  out.info.shape.erase(out.info.shape.begin());
-  out.size = tensor.size / rows;
-  out.offset = tensor.offset + out.size * row;
+Values::Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena)
+    : store_(store),
+      application_(application),
+      run_(std::move(run)),
+      workflow_(workflow_of(application, run_.path)),
+      arena_(arena) {
+  if (!run_.path.empty()) around_ = std::make_shared<const Values>(store, application, key_around(run_), arena);
+}
+
+Values::Values(const Values& around, const ItemOf& item)
+    : store_(around.store_),
+      application_(around.application_),
+      run_(key_inside(around.run_, item)),
+      workflow_(around.stage_at(item.stage).foreach->body.front()),
+      arena_(around.arena_),
+      around_(Around(), &around) {}  // not its owner
+
+Result<Tensors> Values::inputs_of(StageId id, std::uint32_t item) const {
+  const Stage& stage = stage_at(id);
+  if (around_ != nullptr) {
+    const ItemOf& own = run_.path.back();
+    if (auto request = around_->item_of(own.stage, own.item); !request) return request.error();
+  }
+  Tensors out;
+  for (const InputBinding& binding : wiring(application_, workflow_, id)) {
+    const std::size_t first = out.size();
+    if (const Status got = bind(stage, binding, item, out); !got) return got.error();
+    // Where a stage reads everything, the list is among it.
+    for (std::size_t t = first; t < out.size() && stage.foreach && everything(binding.from.output); ++t) {
+      if (binding.from.stage != stage.foreach->over.stage || out[t].info.name != stage.foreach->over.output) continue;
+      auto row = row_of_list(stage.foreach->over, item);
+      if (!row) return row.error();
+      out[t] = std::move(*row);
+    }
+  }
   return out;
 }
 
-Result<Tensors> Values::inputs_of(StageId id, std::uint32_t item) const {
-  const Stage& stage = application_.workflow.at(id);
+// A foreach reads one item where the list is wired.
+Status Values::bind(const Stage& stage, const InputBinding& binding, std::uint32_t item, Tensors& out) const {
+  if (stage.foreach && binding.from == stage.foreach->over) {
+    auto row = row_of_list(stage.foreach->over, item);
+    if (!row) return row.error();
+    if (!everything(binding.input)) row->info.name = binding.input;
+    out.push_back(std::move(*row));
+    return Done{};
+  }
+  if (collect(binding.from, binding.input, out) || everything(binding.input)) return Done{};
+  return Error{ErrorCode::invalid, str("input '", binding.input, "' of stage '", stage.name,
+                                       "' has no value: ", describe(binding.from, workflow_), " is not there")};
+}
+
+Result<Tensors> Values::item_of(StageId id, std::uint32_t item) const {
+  const Stage& stage = stage_at(id);
+  auto row = row_of_list(stage.foreach->over, item);
+  if (!row) return row.error();
   Tensors out;
-  for (const InputBinding& binding : wiring(application_, application_.workflow, id)) {
-    if (!collect(binding.from, binding.input, out) && !everything(binding.input)) {
-      return Error{ErrorCode::invalid, str("input '", binding.input, "' of stage '", stage.name, "' has no value: ",
-                                           describe(binding.from, application_.workflow), " is not there")};
-    }
+  for (const InputBinding& binding : stage.inputs) {
+    if (const Status got = bind(stage, binding, item, out); !got) return got.error();
   }
-  if (!stage.foreach) return out;
-  for (Tensor& tensor : out) {
-    if (tensor.info.name != stage.foreach->over.output || !fixed_rows(tensor)) continue;
-    if (item >= static_cast<std::uint64_t>(tensor.info.shape.front())) {
-      return Error{ErrorCode::invalid, str("stage '", stage.name, "' has no item ", item)};
-    }
-    tensor = row_of(tensor, item);
-  }
+  if (!has(out, row->info.name)) out.push_back(std::move(*row));
   return out;
 }
 
 Result<Tensors> Values::outputs() const {
-  const Workflow& workflow = application_.workflow;
   Tensors out;
   for (const OutputBinding& binding : application_.outputs) {
     if (!collect(binding.from, binding.name, out)) {
-      return Error{ErrorCode::invalid, str("output '", binding.name, "' has no value: ",
-                                           describe(binding.from, workflow), " is not there")};
+      return Error{ErrorCode::invalid, str("output '", binding.name,
+                                           "' has no value: ", describe(binding.from, workflow_), " is not there")};
     }
   }
-  if (!application_.outputs.empty()) return out;
-  std::vector<bool> followed(workflow.size());
-  for (const Stage& stage : workflow.stages) {
+  return application_.outputs.empty() ? ends() : std::move(out);
+}
+
+Tensors Values::ends() const {
+  std::vector<bool> followed(workflow_.size());
+  for (const Stage& stage : workflow_.stages) {
     for (const StageId before : stage.after) followed[before.index()] = true;
   }
-  for (std::uint32_t s = 0; s < workflow.size(); ++s) {
+  Tensors out;
+  for (std::uint32_t s = 0; s < workflow_.size(); ++s) {
     if (!followed[s]) (void)collect({StageId(s), std::string(kEverything)}, std::string(kEverything), out);
   }
   return out;
 }
 
-SharedTensors Values::left_by(StageId stage) const {
-  if (!stage.valid()) return store_.get(request_, {kRequestInputs, StageId::none(), 0});
-  if (application_.workflow.at(stage).foreach) return stacked(stage);
-  return store_.get(request_, {run_, stage, 0});
-}
-
-// The outputs of all items, one after the other, with the number of items as the first dimension.
-SharedTensors Values::stacked(StageId stage) const {
-  const std::uint32_t items = store_.items(request_, run_, stage);
-  const SharedTensors first = store_.get(request_, {run_, stage, 0});
-  if (first == nullptr) return nullptr;
-  auto out = std::make_shared<Tensors>();
-  for (std::size_t t = 0; t < first->size(); ++t) {
-    Tensor all = (*first)[t];
-    const auto block = arena_.allocate(all.size * items);
-    if (!block) return nullptr;
-    all.block = *block;
-    all.offset = 0;
-    all.size *= items;
-    all.info.shape.insert(all.info.shape.begin(), items);
-    for (std::uint32_t i = 0; i < items; ++i) {
-      const SharedTensors one = store_.get(request_, {run_, stage, i});
-      if (one == nullptr || one->size() <= t || (*one)[t].info != (*first)[t].info || (*one)[t].size * items != all.size)
-        return nullptr;
-      std::memcpy(block->data() + i * (*one)[t].size, (*one)[t].bytes().data(), (*one)[t].size);
-      copied_ += (*one)[t].size;
-    }
-    out->push_back(std::move(all));
-  }
-  return out;
+SharedTensors Values::left_by(StageId id) const {
+  if (id.valid() && stage_at(id).foreach) return stacked(id);
+  if (id.valid()) return store_.get(run_.request, {.outermost = run_.outermost, .stage = id, .path = run_.path});
+  if (around_ == nullptr) return store_.get(run_.request, {.outermost = kRequestInputs});
+  auto item = around_->item_of(run_.path.back().stage, run_.path.back().item);
+  return item ? std::make_shared<const Tensors>(std::move(*item)) : nullptr;
 }
 
 bool Values::collect(const Reference& from, const std::string& as, Tensors& out) const {
-  if (from.stage.valid() && application_.workflow.at(from.stage).kind == Stage::Kind::pass) {
-    return collect_passed(application_.workflow.at(from.stage), from.stage, from, as, out);
-  }
+  if (from.stage.valid() && passes(stage_at(from.stage))) return collect_passed(from, as, out);
   const SharedTensors left = left_by(from.stage);
   if (left == nullptr) return false;
   bool found = everything(from.output);
@@ -123,15 +141,14 @@ bool Values::collect(const Reference& from, const std::string& as, Tensors& out)
   return found;
 }
 
-bool Values::collect_passed(const Stage& pass, StageId id, const Reference& from, const std::string& as,
-                            Tensors& out) const {
-  for (const InputBinding& binding : pass.inputs) {
-    if (binding.input == from.output) return collect(binding.from, as, out);
-  }
+// By the names that the pass stage gives to what it hands on.
+bool Values::collect_passed(const Reference& from, const std::string& as, Tensors& out) const {
   bool found = false;
-  for (const InputBinding& binding : wiring(application_, application_.workflow, id)) {
-    const bool all = everything(binding.from.output);
-    found = collect({binding.from.stage, all ? from.output : binding.from.output}, as, out) || found;
+  for (const InputBinding& binding : wiring(application_, workflow_, from.stage)) {
+    const bool named = !everything(binding.input);
+    if (named && !everything(from.output) && binding.input != from.output) continue;
+    const std::string& source = everything(binding.from.output) ? from.output : binding.from.output;
+    found = collect({binding.from.stage, source}, named && everything(as) ? binding.input : as, out) || found;
   }
   return found;
 }
@@ -140,53 +157,6 @@ std::optional<Tensor> Values::value(const Reference& from) const {
   Tensors found;
   if (!collect(from, from.output, found) || found.empty()) return std::nullopt;
   return std::move(found.front());
-}
-
-std::optional<bool> Values::holds(const Condition& condition) const {
-  switch (condition.kind) {
-    case Condition::Kind::compare: {
-      const auto tensor = value(condition.comparison.left);
-      if (condition.comparison.comparator == Comparator::present) {
-        return tensor.has_value() == std::get<bool>(condition.comparison.right);
-      }
-      return tensor && satisfies(*tensor, condition.comparison);
-    }
-    case Condition::Kind::all:
-      return std::all_of(condition.terms.begin(), condition.terms.end(), [&](const Condition& c) { return *holds(c); });
-    case Condition::Kind::any:
-      return std::any_of(condition.terms.begin(), condition.terms.end(), [&](const Condition& c) { return *holds(c); });
-    case Condition::Kind::negate: return !*holds(condition.terms.front());
-    case Condition::Kind::otherwise: return std::nullopt;  // the scheduler's business
-  }
-  return std::nullopt;
-}
-
-std::vector<Verdict> Values::verdicts(StageId finished) const {
-  std::vector<Verdict> out;
-  const Workflow& workflow = application_.workflow;
-  for (std::uint32_t s = 0; s < workflow.size(); ++s) {
-    const auto& when = workflow.stages[s].when;
-    if (!when || when->kind == Condition::Kind::otherwise) continue;
-    std::vector<StageId> reads;
-    read_by(*when, reads);
-    if (std::find(reads.begin(), reads.end(), finished) == reads.end()) continue;
-    // What was skipped never comes: then nobody says, and the condition does not hold.
-    const bool known = std::all_of(reads.begin(), reads.end(), [&](StageId r) { return left_by(r) != nullptr; });
-    if (known) out.push_back({StageId(s), *holds(*when)});
-  }
-  return out;
-}
-
-std::vector<FanOut> Values::fan_outs(StageId finished) const {
-  std::vector<FanOut> out;
-  const Workflow& workflow = application_.workflow;
-  for (std::uint32_t s = 0; s < workflow.size(); ++s) {
-    const auto& foreach = workflow.stages[s].foreach;
-    if (!foreach || foreach->over.stage != finished) continue;
-    const auto over = value(foreach->over);
-    if (over && fixed_rows(*over)) out.push_back({StageId(s), static_cast<std::uint32_t>(over->info.shape.front())});
-  }
-  return out;
 }
 
 }  // namespace sluice::data

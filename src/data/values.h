@@ -1,8 +1,10 @@
-// Values: what the stages of one run of a workflow have left on this machine, by the names that documents use. Resolves
-// the inputs of invocations, the outputs of applications, conditions and the number of items of a foreach. Used by the
-// invoker, which has the data, and by the platform for answers.
+// Values: what the stages of one run of a request have left on this machine, by the names that documents use. Resolves
+// the inputs of invocations, the outputs of workflows, conditions and the number of items of a foreach. Used by the
+// invoker, which has the data, and by the platform for answers. A run inside of a foreach sees its item of what the run
+// around it has, as its request; the run around it sees what all of them left, stacked.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,46 +16,81 @@
 
 namespace sluice::data {
 
+// Which run: its request, the number of the outermost run, and the way from there.
+struct RunKey {
+  RequestId request;
+  std::uint64_t outermost = 0;
+  RunPath path = {};
+};
+
+struct Known {
+  std::vector<Verdict> verdicts;
+  std::vector<FanOut> fan_outs;
+  std::uint64_t items = 0;  // of all of them
+};
+
 class Values {
  public:
-  // All must outlive it; `run` is that of the application's own workflow. Outputs of a foreach are stacked in `arena`.
-  Values(const ObjectStore& store, const Application& application, RequestId request, std::uint64_t run, Arena& arena)
-      : store_(store), application_(application), request_(request), run_(run), arena_(arena) {}
+  // All must outlive it. Outputs of a foreach are stacked in `arena`.
+  Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena);
 
   // What one invocation of a stage reads, by the names of its inputs. An error names the input that has no value.
   [[nodiscard]] Result<Tensors> inputs_of(StageId stage, std::uint32_t item) const;
   // The application's outputs: as its document names them, else all outputs of the stages that end it.
+  // REQUIRES: a run of the application's own workflow.
   [[nodiscard]] Result<Tensors> outputs() const;
 
-  // What is known of conditions and fan-outs now that `finished` has left its outputs (none: the request its inputs);
-  // those that need more are left out.
-  [[nodiscard]] std::vector<Verdict> verdicts(StageId finished) const;
-  [[nodiscard]] std::vector<FanOut> fan_outs(StageId finished) const;
-
-  // Bytes that were copied to stack the outputs of a foreach.
-  [[nodiscard]] std::size_t copied() const { return copied_; }
+  // What is known of conditions and fan-outs now that `finished` has left its outputs (none: the request its inputs),
+  // in this run, in those around it and in those that will begin inside of it; what needs more is left out. An error if
+  // there are more items than a foreach may have.
+  [[nodiscard]] Result<Known> known_after(StageId finished) const;
 
  private:
+  using Around = std::shared_ptr<const Values>;
+  Values(const Values& around, const ItemOf& item);
+
+  // The run of one item of a stage with a workflow inside. This one must outlive it.
+  [[nodiscard]] Values inside(StageId stage, std::uint32_t item) const { return {*this, ItemOf{stage, item}}; }
+  // What such a run sees as its request.
+  [[nodiscard]] Result<Tensors> item_of(StageId stage, std::uint32_t item) const;
+
+  [[nodiscard]] Status bind(const Stage& stage, const InputBinding& binding, std::uint32_t item, Tensors& out) const;
   // One output, or with "*" all of them, renamed to `as` unless that is "*"; nothing if it has no value.
   [[nodiscard]] bool collect(const Reference& from, const std::string& as, Tensors& out) const;
-  [[nodiscard]] bool collect_passed(const Stage& pass, StageId id, const Reference& from, const std::string& as,
-                                    Tensors& out) const;
-  [[nodiscard]] SharedTensors left_by(StageId stage) const;
-  [[nodiscard]] SharedTensors stacked(StageId stage) const;
+  [[nodiscard]] bool collect_passed(const Reference& from, const std::string& as, Tensors& out) const;
+  [[nodiscard]] Tensors ends() const;  // all outputs of the stages that nothing follows
   [[nodiscard]] std::optional<Tensor> value(const Reference& from) const;
-  [[nodiscard]] std::optional<bool> holds(const Condition& condition) const;
+  [[nodiscard]] SharedTensors left_by(StageId stage) const;
+
+  // Lists and what is made of their items (values_lists.cpp). The items of a list that nobody knows are one: all of it.
+  [[nodiscard]] std::optional<std::uint64_t> rows_of(const Reference& list) const;
+  [[nodiscard]] Result<Tensor> row_of_list(const Reference& list, std::uint32_t row) const;
+  [[nodiscard]] std::uint32_t items_of(StageId stage) const;
+  [[nodiscard]] SharedTensors left_by_item(StageId stage, std::uint32_t item) const;
+  [[nodiscard]] std::optional<std::vector<SharedTensors>> left_by_all(StageId stage) const;  // nothing: not by all
+  [[nodiscard]] SharedTensors stacked(StageId stage) const;
+
+  // Conditions and fan-outs (values_known.cpp).
+  [[nodiscard]] bool holds(const Condition& condition) const;
+  [[nodiscard]] bool all_there(const Condition& condition) const;
+  [[nodiscard]] bool depends(const Reference& from, StageId finished, std::vector<bool>& seen) const;
+  [[nodiscard]] bool depends(const Condition& condition, StageId finished) const;
+  [[nodiscard]] Status add_known(StageId finished, Known& out) const;
+  [[nodiscard]] Status add_fan_out(StageId stage, Known& out) const;
+
+  [[nodiscard]] const Stage& stage_at(StageId id) const { return workflow_.at(id); }
 
   const ObjectStore& store_;
   const Application& application_;
-  RequestId request_;
-  std::uint64_t run_;
+  RunKey run_;
+  const Workflow& workflow_;
   Arena& arena_;
-  mutable std::size_t copied_ = 0;
+  Around around_;  // null: this is the application's own workflow
 };
 
 // Whether a tensor of one element satisfies a comparison; texts compare as texts. False for anything else.
 [[nodiscard]] bool satisfies(const Tensor& tensor, const Comparison& comparison);
-// Row `row` of a tensor, without its first dimension. REQUIRES: row < shape[0]; a type of fixed size.
+// Row `row` of a tensor, without its first dimension. REQUIRES: row < shape[0]; well formed.
 [[nodiscard]] Tensor row_of(const Tensor& tensor, std::uint32_t row);
 
 }  // namespace sluice::data

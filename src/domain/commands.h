@@ -51,7 +51,7 @@ constexpr RequestOutcome last_of(RequestOutcome) {
 struct Reply {
   RequestId request;
   RequestOutcome outcome = RequestOutcome::finished;
-  StageId stage;  // failed, deadline_exceeded: where
+  StageId stage;  // failed, deadline_exceeded: where; of the application's own workflow
   std::string error;
   std::vector<ObjectId> outputs;
   PicoDollars cost;
@@ -78,20 +78,26 @@ enum class Passing : std::uint8_t { device, shm, direct, store };
 constexpr Passing last_of(Passing) {
   return Passing::store;
 }
-// An invocation reads what the stages before it in its run left, wherever they ran, and the first ones of a foreach body
-// what the run around them left; so run, stage and item name every object.
+// An invocation reads what the stages before it in its run left, wherever they ran, and the first ones of a foreach
+// body their item of what the run around them left; so outermost run, path, stage and item name every object of a
+// request.
 struct BatchMember {
   InvocationId invocation;
   RequestId request;
-  std::uint64_t run = 0, around = 0;  // of a workflow, never used again; the run whose foreach started this one, 0: none
-  std::uint32_t workflow = 0;         // 0: the application's; else a foreach body, numbered as the document has them
+  std::uint64_t run = 0;     // a number never used again
+  std::uint64_t around = 0;  // likewise, of the outermost run around it; 0: it is the outermost
+  RunPath path;              // of the run
   StageId stage;
   std::uint32_t item = 0;  // of a foreach
   Time ready;              // waited since
   InvokerId inputs_at;     // most of them; none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
-  void visit(auto& archive) { archive(invocation, request, run, around, workflow, stage, item, ready, inputs_at, passing, bytes); }
+  // A request that begins again gets another one, so that what was left before is not mixed with what it leaves then.
+  [[nodiscard]] std::uint64_t outermost() const { return around == 0 ? run : around; }
+  void visit(auto& archive) {
+    archive(invocation, request, run, around, path, stage, item, ready, inputs_at, passing, bytes);
+  }
 };
 struct StartBatch {
   BatchId id;
@@ -108,8 +114,8 @@ struct StartBatch {
   Time earliest, latest;  // the window in which it may start
   Duration expected;
   void visit(auto& archive) {
-    archive(id, attempt, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
-            earliest, latest, expected);
+    archive(id, attempt, invoker, instance, application, function, model_stage, members, queued, configuration,
+            positions, earliest, latest, expected);
   }
 };
 struct CancelBatch {
@@ -130,8 +136,8 @@ struct MoveObject {
   Passing passing = Passing::direct;
   void visit(auto& archive) { archive(object, from, to, passing); }
 };
-// Everything a request left at an invoker may go. Objects live until their request ends: whatever is lost earlier can be
-// made again, and one command an invoker is enough.
+// Everything a request left at an invoker may go. Objects live until their request ends: whatever is lost earlier can
+// be made again, and one command an invoker is enough.
 struct ReleaseObjects {
   InvokerId invoker;
   RequestId request;

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "domain/ids.h"
+#include "domain/run_path.h"
 
 namespace sluice {
 
@@ -45,20 +46,24 @@ struct InstanceStatus {
 };
 
 // Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is
-// known, whoever knows it says so, with the request or with the result of an invocation.
+// known, whoever knows it says so, with the request or with the result of an invocation. That may be before the run
+// begins (its item is known) and after others in it are over (what their items left is complete); what is said last
+// counts.
 struct Verdict {
   StageId stage;
   bool holds = false;
+  RunPath path = {};
   friend bool operator==(const Verdict&, const Verdict&) = default;
-  void visit(auto& archive) { archive(stage, holds); }
+  void visit(auto& archive) { archive(stage, holds, path); }
 };
 
 // How many items the foreach of a stage has, known likewise.
 struct FanOut {
   StageId stage;
   std::uint32_t items = 0;
+  RunPath path = {};
   friend bool operator==(const FanOut&, const FanOut&) = default;
-  void visit(auto& archive) { archive(stage, items); }
+  void visit(auto& archive) { archive(stage, items, path); }
 };
 
 }  // namespace sluice

@@ -36,6 +36,10 @@ std::size_t declared_row_bytes(const Function& function) {
   return total;
 }
 
+data::RunKey run_of(const BatchMember& member) {
+  return {member.request, member.outermost(), member.path};
+}
+
 InvocationResult failed(const BatchMember& member, const std::string& error) {
   return {.id = member.invocation, .outcome = Outcome::failed, .error = error};
 }
@@ -61,7 +65,7 @@ void Agent::start_batch(StartBatch& command) {
   running.inputs.reserve(running.start.members.size());
   running.results.reserve(running.start.members.size());
   for (const BatchMember& member : running.start.members) {
-    const data::Values values(objects_, application, member.request, member.run, *arena_);
+    const data::Values values(objects_, application, run_of(member), *arena_);
     auto inputs = values.inputs_of(member.stage, member.item);
     running.results.push_back({.id = member.invocation});
     if (inputs) {
@@ -183,7 +187,7 @@ void Agent::on_ran(Worker& worker, const wire::Ran& ran) {
     worker.output_row_bytes = std::max(worker.output_row_bytes, bytes);
     result.bytes = Bytes(static_cast<std::int64_t>(bytes));
     counters_.bytes_out += bytes;
-    objects_.put(member.request, {member.run, member.stage, member.item},
+    objects_.put(member.request, {member.outermost(), member.stage, member.item, member.path},
                  std::make_shared<const data::Tensors>(std::move(row.outputs)));
   }
   next_group(worker);
@@ -210,9 +214,14 @@ void Agent::finish(Worker& worker) {
   for (std::size_t m = 0; m < running.results.size(); ++m) {
     if (running.results[m].outcome != Outcome::succeeded) continue;
     const BatchMember& member = running.start.members[m];
-    const data::Values values(objects_, application, member.request, member.run, *arena_);
-    running.results[m].verdicts = values.verdicts(member.stage);
-    running.results[m].fan_outs = values.fan_outs(member.stage);
+    const data::Values values(objects_, application, run_of(member), *arena_);
+    auto known = values.known_after(member.stage);
+    if (!known) {
+      running.results[m] = failed(member, known.error().message);
+      continue;
+    }
+    running.results[m].verdicts = std::move(known->verdicts);
+    running.results[m].fan_outs = std::move(known->fan_outs);
   }
   hooks_.event(BatchFinished{.id = running.start.id,
                              .attempt = running.start.attempt,

@@ -71,11 +71,12 @@ void Runner::deliver(Commands& commands) {
     if (auto* start = std::get_if<StartBatch>(&command.action)) {
       history_.started(*start, now_);
       Batch& batch = batches_[start->id];
-      batch = {start->application, start->members.front().stage, static_cast<std::uint32_t>(start->members.size()), {}};
+      const BatchMember& oldest = start->members.front();
+      batch = {start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}};
       for (const BatchMember& member : start->members) {
         batch.waited += now_ - member.ready;
         const auto it = pending_.find(member.request);
-        if (it != pending_.end() && member.workflow == 0) it->second.run = member.run;
+        if (it != pending_.end()) it->second.outermost = member.outermost();
       }
     } else if (const auto* refused = std::get_if<Reject>(&command.action)) {
       reject(*refused);
@@ -108,7 +109,7 @@ void Runner::reply(const Reply& replied) {
   RequestState state = now_ <= pending.deadline ? RequestState::met : RequestState::late;
   switch (replied.outcome) {
     case RequestOutcome::finished: {
-      auto outputs = data::Values(objects_, application, replied.request, pending.run, *arena_).outputs();
+      auto outputs = data::Values(objects_, application, {replied.request, pending.outermost}, *arena_).outputs();
       if (outputs) {
         out.outputs = std::move(*outputs);
         break;

@@ -149,13 +149,6 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
   auto application = read(deployment, files, out.messages);
   if (!application) return application.error();
   out.application = std::move(*application);
-  for (const Stage& stage : out.application.workflow.stages) {
-    if (stage.foreach && !stage.foreach->body.empty()) {
-      return Error{ErrorCode::unavailable, str("stage '", stage.name,
-                                               "': a foreach with a workflow inside runs in the simulator only; name one "
-                                               "function instead")};
-    }
-  }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
     auto key = place_files(function, files, deployment.main, folder);

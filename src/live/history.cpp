@@ -23,9 +23,10 @@ void History::started(const StartBatch& start, Time now) {
   std::vector<Member>& members = running_[start.id];
   for (const BatchMember& member : start.members) {
     const auto it = entries_.find(member.request);
-    if (it == entries_.end() || member.workflow != 0) continue;
+    if (it == entries_.end()) continue;
     members.push_back({member.request, member.invocation, it->second.spans.size()});
-    it->second.spans.push_back({.stage = member.stage,
+    it->second.spans.push_back({.path = member.path,
+                                .stage = member.stage,
                                 .ready = member.ready,
                                 .start = now,
                                 .invoker = start.invoker,
@@ -113,8 +114,8 @@ RequestRecord History::record_of(const Entry& entry) {
                     .error = entry.ended.error};
   if (entry.ended.stage.valid()) out.stage = application.workflow.at(entry.ended.stage).name;
   for (const Span& span : entry.spans) {
-    const Stage& stage = application.workflow.at(span.stage);
-    out.stages.push_back({.stage = stage.name,
+    const Stage& stage = workflow_of(application, span.path).at(span.stage);
+    out.stages.push_back({.stage = stage_name(application, span.path, span.stage),
                           .function = application.function(stage.function).name,
                           .ready = span.ready,
                           .start = span.start,

@@ -50,6 +50,7 @@ class History {
 
  private:
   struct Span {
+    RunPath path;
     StageId stage;
     Time ready, start, end;
     InvokerId invoker;

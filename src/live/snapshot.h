@@ -39,7 +39,7 @@ struct ModelStats {
     Counted queue, infer;          // of its invocations
     std::vector<OfBatch> batches;  // by size
   };
-  std::vector<OfStage> stages;  // of an application, in its order
+  std::vector<OfStage> stages;  // those that ran, the first one first
   std::uint64_t pending = 0;
   Dollars cost = 0;
 };

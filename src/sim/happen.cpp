@@ -36,13 +36,13 @@ namespace {
 
 // Conditions hold half of the time, fan-outs have one to four items; keyed, so that every scheduler sees the same.
 template <class Told>
-void decide_branches(const Workflow& workflow, std::uint64_t seed, std::uint64_t key, Told& told) {
+void decide_branches(const Workflow& workflow, std::uint64_t seed, std::uint64_t key, const RunPath& path, Told& told) {
   for (std::uint32_t s = 0; s < workflow.size(); ++s) {
     if (!workflow.stages[s].when && !workflow.stages[s].foreach) continue;
     Rng draw = Rng::keyed(seed, key, 1000 + s);
-    if (workflow.stages[s].when) told.verdicts.push_back({StageId(s), draw.chance(0.5)});
+    if (workflow.stages[s].when) told.verdicts.push_back({StageId(s), draw.chance(0.5), path});
     if (workflow.stages[s].foreach)
-      told.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4))});
+      told.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4)), path});
   }
 }
 
@@ -57,7 +57,7 @@ void World::arrive(Time now) {
   asked_.emplace(id.value(), Asked{now, deadline, arrival.application});
   RequestArrived event{
       .id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
-  decide_branches(deployment.application->workflow, options_.seed, id.value(), event);
+  decide_branches(deployment.application->workflow, options_.seed, id.value(), {}, event);
   tell(event, now);
   schedule_arrival();
   healed_ = !next_arrival_.has_value();
@@ -84,8 +84,9 @@ void World::finish(Time now, std::uint64_t batch, bool fails) {
     if (strikes(options_.faults.invocation_fails)) {
       result.outcome = Outcome::failed;
       result.error = "FunctionError";
-    } else if (member.workflow > 0) {  // inside a foreach conditions are known when the first stages have run
-      decide_branches(*deployment.workflows[member.workflow], options_.seed, member.run, result);
+    } else if (!member.path.empty()) {  // inside a foreach conditions are known when the first stages have run
+      decide_branches(workflow_of(*deployment.application, member.path), options_.seed, member.run, member.path,
+                      result);
     }
     event.results.push_back(std::move(result));
   }

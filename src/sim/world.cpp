@@ -31,13 +31,6 @@ bool fits_somewhere(const Cluster& cluster, const plan::ModelStage& stage, Bytes
   });
 }
 
-void number_workflows(const Workflow& workflow, std::vector<const Workflow*>& out) {
-  out.push_back(&workflow);
-  for (const Stage& stage : workflow.stages) {
-    if (stage.foreach && !stage.foreach->body.empty()) number_workflows(stage.foreach->body.front(), out);
-  }
-}
-
 const policy::Parameters& parameters_of(const Experiment& experiment, const std::string& scheduler) {
   static const policy::Parameters kNone;
   const auto it = experiment.parameters.find(scheduler);
@@ -95,7 +88,6 @@ Status World::deploy() {
     Deployment d{.id = ApplicationId(static_cast<ApplicationId::rep>(i)), .application = application};
     d.objective = objective_of(experiment_, *application, *model);
     for (const plan::ModelStage& stage : model->stages) d.stages.push_back(stage.name);
-    number_workflows(application->workflow, d.workflows);
     d.profiles = std::move(profiles).value();
     result_.applications.push_back({.application = application->name});
     deployments_.push_back(std::move(d));
@@ -159,8 +151,8 @@ void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> inst
        now);
 }
 
-// What the scheduler is told of an application: its profiles may be wrong, then every time of a function is off by the same
-// factor and nothing is said of its spread.
+// What the scheduler is told of an application: its profiles may be wrong, then every time of a function is off by the
+// same factor and nothing is said of its spread.
 std::shared_ptr<const Application> World::believed(const Deployment& d) const {
   if (options_.faults.profile_wrong <= 0) return d.application;
   auto out = std::make_shared<Application>(*d.application);

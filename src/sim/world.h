@@ -59,8 +59,7 @@ class World {
     std::vector<profile::FunctionProfile> profiles;
     std::vector<std::uint32_t> functions;  // by FunctionId: its number among all different ones
     Duration objective;
-    std::vector<std::string> stages;         // of its plan
-    std::vector<const Workflow*> workflows;  // its own, then the bodies of its foreach stages as the core numbers them
+    std::vector<std::string> stages;  // of its plan
   };
   enum class Kind : std::uint8_t { arrival, finish, fail, lost, back, cancel, stopped, loaded, unloaded };
   struct Happening {

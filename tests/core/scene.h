@@ -195,8 +195,8 @@ class Scene {
   // The name of what is commanded, and what is kept of it.
   void heard(StartBatch& start, Starts& starts) {
     for (const BatchMember& member : start.members) {
-      const auto& stages = applications_[start.application.index()]->workflow.stages;
-      starts.push_back(str(stages[member.stage.index()].name, " of ", member.request.value()));
+      const Application& application = *applications_[start.application.index()];
+      starts.push_back(str(stage_name(application, member.path, member.stage), " of ", member.request.value()));
     }
     started_.push_back(std::move(start));
   }

@@ -13,13 +13,13 @@ TEST(ObjectStore, KeepsObjectsOfRequestsApart) {
   ObjectStore store;
   for (const std::uint64_t id : {1, 2}) store.open(RequestId(id), tensors("inputs"));
   const auto a = tensors("a"), b = tensors("b");
-  store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, a);
-  store.put(RequestId(2), {.run = 1, .stage = StageId(0)}, b);
-  EXPECT_EQ(store.get(RequestId(1), {.run = 1, .stage = StageId(0)}), a);
-  EXPECT_EQ(store.get(RequestId(2), {.run = 1, .stage = StageId(0)}), b);
-  EXPECT_EQ(store.get(RequestId(1), {.run = 2, .stage = StageId(0)}), nullptr);
-  EXPECT_EQ(store.get(RequestId(1), {.run = 1, .stage = StageId(1)}), nullptr);
-  EXPECT_EQ(store.get(RequestId(1), {.run = 1, .stage = StageId(0), .item = 1}), nullptr);
+  store.put(RequestId(1), {.outermost = 1, .stage = StageId(0)}, a);
+  store.put(RequestId(2), {.outermost = 1, .stage = StageId(0)}, b);
+  EXPECT_EQ(store.get(RequestId(1), {.outermost = 1, .stage = StageId(0)}), a);
+  EXPECT_EQ(store.get(RequestId(2), {.outermost = 1, .stage = StageId(0)}), b);
+  EXPECT_EQ(store.get(RequestId(1), {.outermost = 2, .stage = StageId(0)}), nullptr);
+  EXPECT_EQ(store.get(RequestId(1), {.outermost = 1, .stage = StageId(1)}), nullptr);
+  EXPECT_EQ(store.get(RequestId(1), {.outermost = 1, .stage = StageId(0), .item = 1}), nullptr);
   EXPECT_EQ(store.get(RequestId(3), {}), nullptr);
   EXPECT_EQ(store.requests(), 2u);
 }
@@ -30,27 +30,29 @@ TEST(ObjectStore, PutsALaterObjectInThePlaceOfTheEarlierOne) {
   const auto again = tensors("b");
   store.put(RequestId(1), {}, again);
   EXPECT_EQ(store.get(RequestId(1), {}), again);
-  EXPECT_EQ(store.items(RequestId(1), kRequestInputs, StageId()), 1u);
 }
 
 TEST(ObjectStore, DropsWhatComesAfterTheRequestIsOver) {
   ObjectStore store;
-  store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, tensors("early"));
+  store.put(RequestId(1), {.outermost = 1, .stage = StageId(0)}, tensors("early"));
   store.open(RequestId(1), tensors("inputs"));
   store.release(RequestId(1));
-  store.put(RequestId(1), {.run = 1, .stage = StageId(0)}, tensors("late"));
+  store.put(RequestId(1), {.outermost = 1, .stage = StageId(0)}, tensors("late"));
   EXPECT_EQ(store.requests(), 0u);
 }
 
-TEST(ObjectStore, CountsTheItemsOfAStage) {
+TEST(ObjectStore, KeepsObjectsOfRunsOfARequestApart) {
   ObjectStore store;
   store.open(RequestId(1), tensors("inputs"));
-  for (std::uint32_t item = 0; item < 3; ++item)
-    store.put(RequestId(1), {.run = 4, .stage = StageId(2), .item = item}, tensors("a"));
-  store.put(RequestId(1), {.run = 5, .stage = StageId(2)}, tensors("b"));
-  EXPECT_EQ(store.items(RequestId(1), 4, StageId(2)), 3u);
-  EXPECT_EQ(store.items(RequestId(1), 4, StageId(3)), 0u);
-  EXPECT_EQ(store.items(RequestId(9), 4, StageId(2)), 0u);
+  const RunPath paths[] = {{}, {{StageId(0), 0}}, {{StageId(0), 1}}, {{StageId(0), 0}, {StageId(0), 1}}};
+  std::vector<SharedTensors> put;
+  for (const RunPath& path : paths) {
+    put.push_back(tensors("a"));
+    store.put(RequestId(1), {4, StageId(0), 0, path}, put.back());
+  }
+  for (std::size_t i = 0; i < put.size(); ++i)
+    EXPECT_EQ(store.get(RequestId(1), {4, StageId(0), 0, paths[i]}), put[i]);
+  EXPECT_EQ(store.get(RequestId(1), {4, StageId(0), 0, {{StageId(1), 0}}}), nullptr);
 }
 
 TEST(ObjectStore, FreesTheMemoryOfARequestThatIsReleasedUnlessSomebodyReadsIt) {

@@ -29,8 +29,8 @@ std::vector<Event> every_event() {
                           .gpu_memory = Bytes::gb(141),
                           .device = DeviceKind("h200"),
                           .layout = SliceLayout::buddy};
-  const std::vector<Verdict> verdicts = {{StageId(1), true}, {StageId(2), false}};
-  const std::vector<FanOut> fan_outs = {{StageId(3), 7}};
+  const std::vector<Verdict> verdicts = {{StageId(1), true}, {StageId(2), false, {{StageId(3), 4}}}};
+  const std::vector<FanOut> fan_outs = {{StageId(3), 7, {{StageId(1), 2}, {StageId(3), 4}}}};
   ProfileTable table{
       .rows = {{.configuration = configuration(4, 2, 1), .size = 2, .mean_ms = 6.5, .sd_ms = 0.25, .busy_mean_ms = 7}}};
   return {

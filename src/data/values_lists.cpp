@@ -1,0 +1,147 @@
+// Lists, their items, and what was made of the items as a list again.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "data/values.h"
+#include "domain/limits.h"
+#include "domain/wiring.h"
+
+namespace sluice::data {
+namespace {
+
+// Texts differ in length: they are walked. From `at` over `count` of them.
+std::size_t skip_texts(const Tensor& tensor, std::size_t at, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, tensor.bytes().data() + at, sizeof length);
+    at += sizeof length + length;
+  }
+  return at;
+}
+
+const Tensor* find(const SharedTensors& tensors, const std::string& name) {
+  if (tensors == nullptr) return nullptr;
+  for (const Tensor& tensor : *tensors) {
+    if (name == kEverything || tensor.info.name == name) return &tensor;
+  }
+  return nullptr;
+}
+
+std::optional<Tensor> stack(const std::vector<const Tensor*>& rows, Arena& arena) {
+  std::size_t bytes = 0;
+  for (const Tensor* row : rows) bytes += row->size;
+  const auto block = arena.allocate(bytes);
+  if (!block) return std::nullopt;
+  Tensor out{.info = rows.front()->info, .block = *block, .size = bytes};
+  out.info.shape.insert(out.info.shape.begin(), static_cast<std::int64_t>(rows.size()));
+  std::byte* to = block->data();
+  for (const Tensor* row : rows) {
+    std::memcpy(to, row->bytes().data(), row->size);
+    to += row->size;
+  }
+  return out;
+}
+
+bool is_list(const Stage& stage) {
+  return stage.foreach && (stage.kind == Stage::Kind::run || !stage.foreach->body.empty());
+}
+
+}  // namespace
+
+Tensor row_of(const Tensor& tensor, std::uint32_t row) {
+  const auto rows = static_cast<std::size_t>(tensor.info.shape.front());
+  CHECK(row < rows);
+  Tensor out = tensor;
+  out.info.shape.erase(out.info.shape.begin());
+  if (tensor.info.type == DataType::bytes) {
+    const std::size_t texts = element_count(out.info.shape).value_or(0);
+    const std::size_t begin = skip_texts(tensor, 0, texts * row);
+    out.offset = tensor.offset + begin;
+    out.size = skip_texts(tensor, begin, texts) - begin;
+  } else {
+    out.size = tensor.size / rows;
+    out.offset = tensor.offset + out.size * row;
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> Values::rows_of(const Reference& list) const {
+  if (list.stage.valid() && is_list(stage_at(list.stage))) {
+    const auto items = left_by_all(list.stage);
+    if (!items) return std::nullopt;
+    const bool everywhere = std::all_of(items->begin(), items->end(),
+                                        [&](const SharedTensors& left) { return find(left, list.output) != nullptr; });
+    return everywhere ? std::optional<std::uint64_t>(items->size()) : std::nullopt;
+  }
+  const auto tensor = value(list);
+  if (!tensor || tensor->info.shape.empty()) return std::nullopt;
+  return static_cast<std::uint64_t>(tensor->info.shape.front());
+}
+
+// Of what a foreach made, the row is what its item left: nothing need be stacked for it.
+Result<Tensor> Values::row_of_list(const Reference& list, std::uint32_t row) const {
+  const auto missing = [&] {
+    return Error{ErrorCode::invalid, str("item ", row, " of ", describe(list, workflow_), " is not there")};
+  };
+  if (list.stage.valid() && is_list(stage_at(list.stage))) {
+    const SharedTensors left = left_by_item(list.stage, row);
+    const Tensor* tensor = find(left, list.output);
+    return tensor != nullptr ? Result<Tensor>(*tensor) : missing();
+  }
+  auto tensor = value(list);
+  if (!tensor) return missing();
+  const bool rows = !tensor->info.shape.empty();
+  if (row >= (rows ? static_cast<std::uint64_t>(tensor->info.shape.front()) : 1)) return missing();
+  return rows ? row_of(*tensor, row) : *tensor;
+}
+
+std::uint32_t Values::items_of(StageId stage) const {
+  const std::uint64_t most = limits::foreach_items_max;  // a request with more has failed, or is about to
+  return static_cast<std::uint32_t>(std::min(rows_of(stage_at(stage).foreach->over).value_or(1), most));
+}
+
+SharedTensors Values::left_by_item(StageId stage, std::uint32_t item) const {
+  if (stage_at(stage).foreach->body.empty()) {
+    return store_.get(run_.request, {.outermost = run_.outermost, .stage = stage, .item = item, .path = run_.path});
+  }
+  Tensors ends = inside(stage, item).ends();
+  return ends.empty() ? nullptr : std::make_shared<const Tensors>(std::move(ends));
+}
+
+// Runs begin in the order of their items or against it: at the two ends one sees soonest that some are missing.
+std::optional<std::vector<SharedTensors>> Values::left_by_all(StageId stage) const {
+  const std::uint32_t items = items_of(stage);
+  std::vector<SharedTensors> out(items);
+  for (std::uint32_t i = 0; i < items; ++i) {
+    const std::uint32_t item = i % 2 == 0 ? i / 2 : items - 1 - i / 2;
+    out[item] = left_by_item(stage, item);
+    if (out[item] == nullptr) return std::nullopt;
+  }
+  return out;
+}
+
+// The outputs of all items, one after the other, with the number of items as the first dimension. An output that items
+// left in different forms, or not all of them, cannot be stacked and is left out. Null: some item has left nothing, or
+// there is none.
+SharedTensors Values::stacked(StageId stage) const {
+  const auto items = left_by_all(stage);
+  if (!items || items->empty()) return nullptr;
+  auto out = std::make_shared<Tensors>();
+  for (const Tensor& first : *items->front()) {
+    std::vector<const Tensor*> rows;
+    for (const SharedTensors& item : *items) {
+      const Tensor* row = find(item, first.info.name);
+      if (row == nullptr || row->info != first.info) break;
+      rows.push_back(row);
+    }
+    if (rows.size() < items->size()) continue;
+    auto all = stack(rows, arena_);
+    if (!all) return nullptr;
+    out->push_back(std::move(*all));
+  }
+  return out;
+}
+
+}  // namespace sluice::data
