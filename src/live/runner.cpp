@@ -169,13 +169,17 @@ void Runner::read(Arriving& arriving) {
     event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
   bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
   objects_.open(arriving.id, arriving.call.inputs);
-  const data::Values values(objects_, *deployed.application, arriving.id, data::kRequestInputs, *arena_);
-  event.verdicts = values.verdicts(StageId::none());
-  event.fan_outs = values.fan_outs(StageId::none());
+  auto known = data::Values(objects_, *deployed.application, {arriving.id}, *arena_).known_after(StageId::none());
   ++deployed.stats.pending;
   history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
   if (arriving.call.timeout) timeouts_.emplace(now_ + *arriving.call.timeout, arriving.id);
   pending_.emplace(arriving.id, Pending{std::move(arriving.answer), name->second, now_, event.deadline});
+  if (!known) {
+    return answer(arriving.id, {.kind = AnswerKind::failed, .error = known.error().message}, RequestState::failed,
+                  StageId::none());
+  }
+  event.verdicts = std::move(known->verdicts);
+  event.fan_outs = std::move(known->fan_outs);
   observe(event);
 }
 
@@ -257,15 +261,13 @@ void Runner::note(const BatchFinished& event) {
 }
 
 void Runner::note_stage(ModelStats& stats, const Batch& batch, Duration measured) const {
-  const Workflow& workflow = deployed_[batch.application.index()].application->workflow;
-  if (stats.stages.size() != workflow.size()) {
-    stats.stages.clear();
-    for (const Stage& stage : workflow.stages) stats.stages.push_back({.name = stage.name});
-  }
-  ModelStats::OfStage& stage = stats.stages[batch.stage.index()];
-  add(stage.queue, batch.members, batch.waited);
-  add(stage.infer, 1, measured);
-  add(of_size(stage.batches, batch.members).infer, 1, measured);
+  const Application& application = *deployed_[batch.application.index()].application;
+  const std::string name = stage_name(application, batch.path, batch.stage);
+  auto at = std::find_if(stats.stages.begin(), stats.stages.end(), [&](const auto& s) { return s.name == name; });
+  if (at == stats.stages.end()) at = stats.stages.insert(at, {.name = name});
+  add(at->queue, batch.members, batch.waited);
+  add(at->infer, 1, measured);
+  add(of_size(at->batches, batch.members).infer, 1, measured);
 }
 
 // Given up by its caller, whatever its objective.

@@ -82,7 +82,7 @@ class Runner {
     OnAnswer answer;
     ApplicationId application;
     Time arrival, deadline;
-    std::uint64_t run = 0;  // of the application's own workflow, the last one begun
+    std::uint64_t outermost = 0;  // run, the last one begun
   };
   struct Deployed {
     std::shared_ptr<const Application> application;
@@ -95,6 +95,7 @@ class Runner {
 
   struct Batch {
     ApplicationId application;
+    RunPath path;  // of its oldest member
     StageId stage;
     std::uint32_t members = 0;
     Duration waited;  // all of them together
