@@ -37,7 +37,7 @@ class LimitsTest : public testing::TestWithParam<bool> {
         ", outputs: {y: {type: FP64, shape: [1]}}, profile: {table: [[1, 1, 0, 1.0, 0.1], [1, 2, 0, 1.0, 0.1]]}}");
   }
   static double answer(Scene& scene) {
-    const auto left = scene.objects().get(RequestId(1), {.run = 1, .stage = StageId(0), .item = 0});
+    const auto left = scene.objects().get(RequestId(1), {.outermost = 1, .stage = StageId(0)});
     double out = 0;
     if (left != nullptr) std::memcpy(&out, left->at(0).bytes().data(), sizeof out);
     return out;
