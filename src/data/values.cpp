@@ -21,11 +21,6 @@ RunKey key_inside(RunKey run, const ItemOf& item) {
   return run;
 }
 
-// Runs nothing itself, be it once or for every item.
-bool passes(const Stage& stage) {
-  return stage.kind == Stage::Kind::pass && (!stage.foreach || stage.foreach->body.empty());
-}
-
 bool has(const Tensors& tensors, const std::string& name) {
   return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.info.name == name; });
 }
@@ -128,7 +123,8 @@ SharedTensors Values::left_by(StageId id) const {
 }
 
 bool Values::collect(const Reference& from, const std::string& as, Tensors& out) const {
-  if (from.stage.valid() && passes(stage_at(from.stage))) return collect_passed(from, as, out);
+  const bool passed = from.stage.valid() && passes(stage_at(from.stage));
+  if (passed) return reached(from.stage) && collect_passed(from, as, out);
   const SharedTensors left = left_by(from.stage);
   if (left == nullptr) return false;
   bool found = everything(from.output);

@@ -78,6 +78,12 @@ class Values {
   [[nodiscard]] Status add_known(StageId finished, Known& out) const;
   [[nodiscard]] Status add_fan_out(StageId stage, Known& out) const;
 
+  // Whether a stage that runs nothing itself was reached, as far as the data tell. What handles the errors of others
+  // counts as reached while none of them has left anything.
+  [[nodiscard]] bool reached(StageId stage) const;
+  [[nodiscard]] bool called(StageId handler) const;
+  [[nodiscard]] bool left_something(StageId stage) const;
+
   [[nodiscard]] const Stage& stage_at(StageId id) const { return workflow_.at(id); }
 
   const ObjectStore& store_;
@@ -88,6 +94,8 @@ class Values {
   Around around_;  // null: this is the application's own workflow
 };
 
+// Whether a stage runs nothing, be it once or for every item, and hands on what it reads.
+[[nodiscard]] bool passes(const Stage& stage);
 // Whether a tensor of one element satisfies a comparison; texts compare as texts. False for anything else.
 [[nodiscard]] bool satisfies(const Tensor& tensor, const Comparison& comparison);
 // Row `row` of a tensor, without its first dimension. REQUIRES: row < shape[0]; well formed.

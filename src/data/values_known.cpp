@@ -16,6 +16,40 @@ bool asks(const Workflow& workflow) {
 
 }  // namespace
 
+bool passes(const Stage& stage) {
+  return stage.kind == Stage::Kind::pass && (!stage.foreach || stage.foreach->body.empty());
+}
+
+bool Values::reached(StageId id) const {
+  if (called(id)) return true;
+  const Stage& stage = stage_at(id);
+  const auto handles = [&](const Stage& other) {
+    return std::any_of(other.catches.begin(), other.catches.end(), [&](const Catch& c) { return c.handler == id; });
+  };
+  if (stage.after.empty() && std::any_of(workflow_.stages.begin(), workflow_.stages.end(), handles)) return false;
+  const bool ran = stage.after.empty() || std::any_of(stage.after.begin(), stage.after.end(),
+                                                      [&](StageId before) { return left_something(before); });
+  if (!ran || !stage.when) return ran;
+  if (stage.when->kind != Condition::Kind::otherwise) return holds(*stage.when);
+  return std::none_of(workflow_.stages.begin(), workflow_.stages.end(), [&](const Stage& other) {
+    return other.when && other.after == stage.after && holds(*other.when);
+  });
+}
+
+bool Values::called(StageId handler) const {
+  for (std::uint32_t s = 0; s < workflow_.size(); ++s) {
+    const auto& catches = workflow_.stages[s].catches;
+    const bool calls =
+        std::any_of(catches.begin(), catches.end(), [&](const Catch& c) { return c.handler == handler; });
+    if (calls && reached(StageId(s)) && !left_something(StageId(s))) return true;
+  }
+  return false;
+}
+
+bool Values::left_something(StageId stage) const {
+  return passes(stage_at(stage)) ? reached(stage) : left_by(stage) != nullptr;
+}
+
 Result<Known> Values::known_after(StageId finished) const {
   Known out;
   const Values* run = this;

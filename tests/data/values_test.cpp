@@ -219,6 +219,27 @@ TEST_F(ValuesTest, PassStagesHandOnWhatIsKnown) {
   EXPECT_EQ(reads({}, 2), "z [1]: 3");
 }
 
+TEST_F(ValuesTest, PassStagesThatWereSkippedHandOnNothing) {
+  Stage keep = pass("keep", {StageId(0)}), refine = stage("refine", {StageId(0)});
+  refine.when = above({StageId(0), "y"}, 2);
+  keep.when = Condition{.kind = Condition::Kind::otherwise};
+  ask({each("each", kRequestX, {stage("f"), keep, refine})}, {1, 2}, {2});
+  left({{StageId(0), 0}}, 0, floats({1}, {1}, "y"));
+  left({{StageId(0), 1}}, 0, floats({3}, {1}, "y"));
+  EXPECT_EQ(gives(), "");
+  left({{StageId(0), 1}}, 2, floats({4}, {1}, "y"));
+  EXPECT_EQ(gives(), "y [2,1]: 1 4");
+}
+
+TEST_F(ValuesTest, PassStagesForErrorsHandOnWhereThereWasOne) {
+  Stage f = stage("f"), after = pass("after", {StageId(1)}), sorry = pass("a sorry one");
+  f.catches = {{"all", StageId(0)}};
+  ask({sorry, f, after}, {1}, {1});
+  EXPECT_EQ(gives(), "x [1]: 1");
+  left({}, 1, floats({2}, {1}, "x"));
+  EXPECT_EQ(gives(), "x [1]: 2");
+}
+
 TEST_F(ValuesTest, AWorkflowInsideThatOnlyPassesIsKnownAtOnce) {
   ask({each("each", kRequestX, {pass("p")}), each("again", {StageId(0), "x"}, {stage("f")}, {StageId(0)})}, {1, 2},
       {2});
