@@ -157,6 +157,21 @@ TEST_F(ForeachTest, ConditionsInsideHoldForSomeItemsAndNotForOthers) {
   EXPECT_EQ(ran(answer), (Names{"each/large", "each/other", "each/other", "each/small", "each/small", "many"}));
 }
 
+TEST_F(ForeachTest, AnItemThatIsKeptAsItIsComesOutBesideThoseThatWereRefined) {
+  deploy(
+      "  each:\n"
+      "    foreach:\n"
+      "      over: request.x\n"
+      "      workflow:\n"
+      "        a: {function: copy}\n"
+      "        asis: {pass: true, after: a, when: otherwise}\n"
+      "        refine: {function: copy, after: a, when: {a.x: '> 2'}}\n"
+      "  last: {function: copy, after: each, inputs: {x: each.x}}\n");
+  const Answer answer = ask({1, 5, 2}, {3}).get();
+  EXPECT_EQ(text(answer), "[3] 1 5 2");
+  EXPECT_EQ(ran(answer), (Names{"each/a", "each/a", "each/a", "each/refine", "last"}));
+}
+
 TEST_F(ForeachTest, OneAfterTheOtherTakesItsItemsFromTheOneBefore) {
   deploy(
       "  one: {foreach: {over: request.x, workflow: {a: {function: copy}}}}\n"
@@ -234,6 +249,27 @@ TEST_F(ForeachTest, MoreItemsThanAllowedAreRefusedByName) {
   const Answer answer = ask({}, {limits::foreach_items_max + 1, 0}).get();
   EXPECT_EQ(answer.kind, AnswerKind::failed);
   EXPECT_NE(answer.error.find("TooManyItems"), std::string::npos) << answer.error;
+}
+
+TEST_F(ForeachTest, CallersAreToldOfListsAndNothingOfWhatIsNotDeclared) {
+  const auto model_of = [&](const std::string& name, const std::string& workflow) {
+    const auto deployed = live_test::deploy(
+        *platform_,
+        str("application: ", name, "\nslo: 60s\nfunctions:\n  f: {runtime: emulated, inputs: {x: {type: FP32, ",
+            "shape: [2]}}, outputs: {y: {type: FP32, shape: [3]}}, profile: {table: [[1, 1, 0, 1.0, 0.0]]}}\n",
+            "workflow:\n", workflow));
+    EXPECT_TRUE(deployed.ok()) << deployed.error().message;
+    return *platform_->settled_snapshot()->find(name);
+  };
+  const Model list = model_of("list", "  each: {function: f, foreach: request.rows, inputs: {x: request.rows}}\n");
+  ASSERT_EQ(list.inputs.size(), 1u);
+  EXPECT_EQ(list.inputs[0].name, "rows");
+  EXPECT_EQ(list.inputs[0].shape, (std::vector<std::int64_t>{-1, 2}));
+  EXPECT_EQ(list.outputs.at(0).shape, (std::vector<std::int64_t>{-1, 3}));
+  const Model body =
+      model_of("body", "  one: {function: f}\n  each: {foreach: {over: request.x, workflow: {a: {function: f}}}}\n");
+  EXPECT_TRUE(body.inputs.empty());
+  EXPECT_TRUE(body.outputs.empty());
 }
 
 TEST_F(ForeachTest, LogsWhatReplaysToTheSameCommands) {
