@@ -95,19 +95,32 @@ TEST(Foreach, WhatIsSaidOfRunsThatCannotBeIsForgotten) {
   EXPECT_EQ(scene.replies(), Starts{"1 finished"});
 }
 
+// The stages that requests failed at, as told at the next decision.
+std::vector<StageId> failed_at(Scene& scene) {
+  Commands commands;
+  scene.scheduler().decide(Time::from_ns(0), commands);
+  std::vector<StageId> out;
+  for (const Command& command : commands.list) {
+    if (const auto* reply = std::get_if<Reply>(&command.action)) out.push_back(reply->stage);
+  }
+  return out;
+}
+
 TEST(Foreach, AFailureInsideNamesTheOutermostStage) {
   Scene scene({stage("a"), each("rows", {each("cells", {stage("f"), stage("g", {0})})})});
   scene.invoker(0).arrive(1);
   (void)scene.decide();
-  const StartBatch batch = scene.started()[1];
-  scene.finish(batch, "NoFace");
-  Commands commands;
-  scene.scheduler().decide(Time::from_ns(0), commands);
-  std::vector<StageId> failed_at;
-  for (const Command& command : commands.list) {
-    if (const auto* reply = std::get_if<Reply>(&command.action)) failed_at.push_back(reply->stage);
-  }
-  EXPECT_EQ(failed_at, std::vector<StageId>{StageId(1)});
+  scene.finish(StartBatch(scene.started()[1]), "NoFace");
+  EXPECT_EQ(failed_at(scene), std::vector<StageId>{StageId(1)});
+}
+
+TEST(Foreach, AStageInsideThatFailsAlwaysNamesTheOutermostStage) {
+  Stage fails = stage("fails");
+  fails.kind = Stage::Kind::fail;
+  fails.function = FunctionId::none();
+  Scene scene({stage("a"), each("each", {stage("f"), fails})});
+  scene.invoker(0).arrive(1);
+  EXPECT_EQ(failed_at(scene), std::vector<StageId>{StageId(1)});
 }
 
 TEST(Foreach, ARequestThatBeginsAgainKnowsOnlyWhatCameWithIt) {
