@@ -97,9 +97,12 @@ Result<Tensor> Values::row_of_list(const Reference& list, std::uint32_t row) con
   return rows ? row_of(*tensor, row) : *tensor;
 }
 
+// Without a look at the items, of which there may be many; whether they are there is seen when they are read.
 std::uint32_t Values::items_of(StageId stage) const {
+  const Reference& list = stage_at(stage).foreach->over;
+  if (list.stage.valid() && is_list(stage_at(list.stage))) return items_of(list.stage);
   const std::uint64_t most = limits::foreach_items_max;  // a request with more has failed, or is about to
-  return static_cast<std::uint32_t>(std::min(rows_of(stage_at(stage).foreach->over).value_or(1), most));
+  return static_cast<std::uint32_t>(std::min(rows_of(list).value_or(1), most));
 }
 
 SharedTensors Values::left_by_item(StageId stage, std::uint32_t item) const {
