@@ -116,11 +116,12 @@ SharedTensors Values::left_by_item(StageId stage, std::uint32_t item) const {
 // Runs begin in the order of their items or against it: at the two ends one sees soonest that some are missing.
 std::optional<std::vector<SharedTensors>> Values::left_by_all(StageId stage) const {
   const std::uint32_t items = items_of(stage);
-  std::vector<SharedTensors> out(items);
+  if (items > 0 && (left_by_item(stage, 0) == nullptr || left_by_item(stage, items - 1) == nullptr))
+    return std::nullopt;
+  std::vector<SharedTensors> out;
   for (std::uint32_t i = 0; i < items; ++i) {
-    const std::uint32_t item = i % 2 == 0 ? i / 2 : items - 1 - i / 2;
-    out[item] = left_by_item(stage, item);
-    if (out[item] == nullptr) return std::nullopt;
+    out.push_back(left_by_item(stage, i));
+    if (out.back() == nullptr) return std::nullopt;
   }
   return out;
 }
