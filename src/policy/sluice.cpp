@@ -33,6 +33,7 @@ class SluiceDispatch final : public Dispatch {
   void queued(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
+    state_->company[queue.id.index()].came();
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
     const SluiceModel* m = taken_ms.none() ? model(view, queue) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
@@ -73,12 +74,13 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
     }
     const Proposal& batch = proposals.ranked[*booked];
+    state_->company[proposals.queue.index()].started(view.now);
     // What an invocation of this stage takes, as it is really batched.
     Taken& known = state_->taken_ms[proposals.queue.index()];
     const Taken taken = Taken::by(batch.configuration) * expected_ms_ / batch.members;
@@ -129,7 +131,11 @@ class SluiceDispatch final : public Dispatch {
     if (rule.gain(n, age) <= least_gain_) return false;
     const double until = rule.until_ms(n, age, least_gain_);
     if (until <= age) return false;
-    const Time again = view.now + std::max(Duration::ms(until - age), Duration::us(1));
+    Company& company = state_->company[queue.id.index()];
+    const auto count = static_cast<std::uint32_t>(n);
+    if (!company.worth(count, rate, view.now)) return false;
+    const Duration most = std::min(Duration::ms(until - age), company.doubt_in(count));
+    const Time again = view.now + std::max(most, Duration::us(1));
     if (!wake_ || again < *wake_) wake_ = again;
     return true;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "policy/company.h"
 #include "policy/foresight.h"
 #include "policy/view.h"
 #include "profile/portable_math.h"
@@ -63,6 +64,7 @@ struct Taken {
 struct SluiceState {
   std::vector<double> horizon_ms;  // by application: the longest objective of a request so far
   std::vector<CallRate> calls;     // by queue
+  std::vector<Company> company;    // likewise
   std::vector<Taken> taken_ms;     // by queue: milliseconds of an invocation, as its batches take it; none: not known
   // What each request in the system needs on average until its deadline, and their sum.
   std::map<RequestId, Taken> needs;
@@ -72,11 +74,12 @@ struct SluiceState {
   Taken usable;
   double load = 0;  // the share of it that the calls of the recent past take
   Foresight foresight;
-  void visit(Archive& a) { a(horizon_ms, calls, taken_ms, needs, needed, looked_at, usable, load, foresight); }
+  void visit(Archive& a) { a(horizon_ms, calls, company, taken_ms, needs, needed, looked_at, usable, load, foresight); }
 
   void grow(const View& view) {
     if (calls.size() < view.queues.size()) {
       calls.resize(view.queues.size());
+      company.resize(view.queues.size());
       taken_ms.resize(view.queues.size());
     }
     if (horizon_ms.size() < view.applications.size()) horizon_ms.resize(view.applications.size());

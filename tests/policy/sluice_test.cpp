@@ -77,6 +77,28 @@ TEST(Sluice, WaitsForCompanyWhenThatPaysAndSaysUntilWhen) {
   }
 }
 
+// One client that asks again 10 ms after it was answered. Its calls have a rate, but nobody else comes while it waits.
+TEST(Sluice, DoesNotWaitForCompanyThatNeverComes) {
+  Stand stand("sluice", {kStage}, 2'000);
+  stand.invoker(0, 8, 7);
+  double now = 0;
+  std::vector<double> waited;
+  for (std::uint64_t id = 1; id <= 30; ++id) {
+    stand.at(now += 10).arrive(id);
+    const double asked = now;
+    while (stand.decide().empty()) {
+      const auto wake = stand.scheduler().next_wake();
+      ASSERT_TRUE(wake.has_value());
+      stand.at(now = static_cast<double>(wake->count_ns()) / 1e6);
+    }
+    waited.push_back(now - asked);
+    stand.at(now += 40).finish_all();
+    (void)stand.decide();
+  }
+  EXPECT_GT(*std::max_element(waited.begin(), waited.end()), 100);  // it was tried
+  EXPECT_LT(std::count_if(waited.begin(), waited.end(), [](double ms) { return ms > 0; }), 4);
+}
+
 TEST(Sluice, RefusesWhatTheClusterCannotDoInTime) {
   Stand stand("sluice", {kStage}, 110);
   stand.invoker(0, 8, 2);
