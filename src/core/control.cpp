@@ -10,9 +10,9 @@ namespace {
 
 class ControlBuilder {
  public:
-  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner,
-                 std::vector<policy::Queue>& queues, Control& out)
-      : id_(id), planner_(std::move(planner)), queues_(queues), out_(out) {}
+  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner, QueuePlaces places,
+                 Control& out)
+      : id_(id), planner_(std::move(planner)), places_(places), out_(out) {}
 
   std::uint32_t add(const Workflow& workflow, const std::string& prefix) {
     const auto index = static_cast<std::uint32_t>(out_.workflows.size());
@@ -53,9 +53,7 @@ class ControlBuilder {
 
  private:
   policy::QueueId add_queue(const Stage& stage, const std::string& prefix) {
-    const policy::QueueId id(static_cast<std::uint32_t>(queues_.size()));
-    policy::Queue queue{.id = id,
-                        .application = id_,
+    policy::Queue queue{.application = id_,
                         .function = stage.function,
                         .shared = out_.shared[stage.function.index()],
                         .planner = planner_,
@@ -70,8 +68,8 @@ class ControlBuilder {
       queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
       queue.handler = &stage;
     }
-    queues_.push_back(std::move(queue));
-    return id;
+    out_.queues.push_back(places_.put(std::move(queue)));
+    return out_.queues.back();
   }
   static void find_alternatives(const Workflow& workflow, std::uint32_t otherwise, ControlStage& control) {
     for (std::uint32_t i = 0; i < workflow.size(); ++i) {
@@ -82,17 +80,27 @@ class ControlBuilder {
 
   ApplicationId id_;
   std::shared_ptr<const plan::FrontierPlanner> planner_;
-  std::vector<policy::Queue>& queues_;
+  QueuePlaces places_;
   Control& out_;
 };
 
 }  // namespace
 
+policy::QueueId QueuePlaces::put(policy::Queue queue) {
+  if (free_.empty()) {
+    free_.insert(static_cast<std::uint32_t>(queues_.size()));
+    queues_.emplace_back();
+  }
+  queue.id = policy::QueueId(free_.extract(free_.begin()).value());
+  queues_[queue.id.index()] = std::move(queue);
+  return queues_[queue.id.index()].id;
+}
+
 Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
-                     std::shared_ptr<const plan::FrontierPlanner> planner,
-                     std::vector<policy::SharedFunctionId> shared, std::vector<policy::Queue>& queues) {
+                     std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::SharedFunctionId> shared,
+                     QueuePlaces places) {
   Control out{.application = std::move(application), .shared = std::move(shared)};
-  (void)ControlBuilder(id, std::move(planner), queues, out).add(out.application->workflow, "");
+  (void)ControlBuilder(id, std::move(planner), places, out).add(out.application->workflow, "");
   return out;
 }
 

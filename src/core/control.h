@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,28 @@ struct Control {
   std::shared_ptr<const Application> application;
   std::vector<ControlWorkflow> workflows;        // the first is the application's
   std::vector<policy::SharedFunctionId> shared;  // FunctionId is the position
+  std::vector<policy::QueueId> queues;           // of its stages
+  std::uint64_t in_use = 0;                      // requests in the system and batches that run
+  bool retired = false;                          // removed, and nothing of it is left: it has no workflow any more
 };
 
-// The queues of its stages are appended to `queues`; stages of the model are found by name; `shared` by FunctionId.
+// Where the queues of a new application go: the lowest places that are free, so that those of removed ones are used
+// again.
+class QueuePlaces {
+ public:
+  QueuePlaces(std::vector<policy::Queue>& queues, std::set<std::uint32_t>& free) : queues_(queues), free_(free) {}
+  // Sets the id of the queue.
+  policy::QueueId put(policy::Queue queue);
+
+ private:
+  std::vector<policy::Queue>& queues_;
+  std::set<std::uint32_t>& free_;
+};
+
+// The queues of its stages are put into `places`; stages of the model are found by name; `shared` by FunctionId.
 // REQUIRES: the planner is of this application, whose functions all have profiles.
 [[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
                                    std::shared_ptr<const plan::FrontierPlanner> planner,
-                                   std::vector<policy::SharedFunctionId> shared, std::vector<policy::Queue>& queues);
+                                   std::vector<policy::SharedFunctionId> shared, QueuePlaces places);
 
 }  // namespace sluice::core

@@ -25,6 +25,7 @@ void Scheduler::decide(Time now, Commands& out) {
   releases_.clear();
   for (const CancelBatch& cancel : cancels_) emit(out, cancel);
   cancels_.clear();
+  retire_removed();
 }
 
 // A policy that wants to be asked at this very instant would never let time pass.
@@ -126,6 +127,7 @@ void Scheduler::let_in(const RequestArrived& arrival, const policy::Admitted& ad
   request.fan_outs = arrival.fan_outs;
   request.foretold.clear();
   request_slots_.emplace(arrival.id, slot);
+  ++controls_[arrival.application.index()].in_use;
   promise(slot, admitted.reserved);
   emit(out, Accept{.request = arrival.id,
                    .promised_finish = admitted.promised.value_or(arrival.deadline),
@@ -222,6 +224,7 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   batch.positions = *positions;
   batch.cancelled = false;
   batch_slots_.emplace(id, slot);
+  ++controls_[queue.application.index()].in_use;
   ++counters_.batches;
   counters_.planned += proposals.planned ? 1 : 0;
   counters_.configuration_misses += proposals.planned && proposals.configuration_missed ? 1 : 0;

@@ -1,5 +1,6 @@
 // Applications come, change and go.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -41,6 +42,10 @@ std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId i
     const auto it = std::find_if(functions_.begin(), functions_.end(),
                                  [&](const policy::SharedFunction& other) { return other.key == key; });
     if (it != functions_.end()) {
+      if (controls_[it->application.index()].retired) {
+        it->application = id;
+        it->function = FunctionId(static_cast<FunctionId::rep>(f));
+      }
       out.push_back(it->id);
       continue;
     }
@@ -68,21 +73,22 @@ void Scheduler::on(const ApplicationDeployed& event) {
 
 void Scheduler::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
   auto planner = make_planner(*application);
-  const std::size_t first = queues_.size();
-  controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
-  for (std::size_t q = first; q < queues_.size(); ++q) {
-    functions_[queues_[q].shared.index()].queues.push_back(queues_[q].id);
+  controls_.push_back(
+      make_control(id, application, planner, share_functions(id, *application), {queues_, free_queues_}));
+  for (const policy::QueueId queue : controls_.back().queues) {
+    functions_[queues_[queue.index()].shared.index()].queues.push_back(queue);
   }
   models_.push_back({id, application, std::move(planner)});
 }
 
 // What it has begun it finishes; nothing new is let in.
 void Scheduler::on(const ApplicationRemoved& event) {
-  if (event.id.index() < models_.size()) models_[event.id.index()].removed = true;
+  if (event.id.index() >= models_.size() || std::exchange(models_[event.id.index()].removed, true)) return;
+  leaving_.push_back(event.id);
 }
 
 void Scheduler::on(const ProfileChanged& event) {
-  if (event.application.index() >= models_.size()) return;
+  if (event.application.index() >= models_.size() || is_retired(event.application)) return;
   const Application& before = *models_[event.application.index()].application;
   if (event.function.index() >= before.functions.size()) return;
   auto changed = std::make_shared<Application>(before);
@@ -109,31 +115,6 @@ void Scheduler::believe(ApplicationId id, std::shared_ptr<const Application> app
     queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
   }
   changed_ = true;
-}
-
-// As they were deployed, and what is believed of them now where that differs.
-void Scheduler::visit_applications(Archive& archive) {
-  std::vector<std::shared_ptr<const Application>> deployed, believed;
-  for (std::size_t i = 0; i < models_.size(); ++i) {
-    deployed.push_back(controls_[i].application);
-    believed.push_back(models_[i].application == controls_[i].application ? nullptr : models_[i].application);
-  }
-  archive(deployed, believed);
-  if (archive.is_loading() && archive.ok()) {
-    models_.clear();
-    controls_.clear();
-    functions_.clear();
-    queues_.clear();
-    load_failures_.clear();
-    learned_.clear();
-    for (std::size_t i = 0; i < deployed.size(); ++i)
-      deploy(ApplicationId(static_cast<ApplicationId::rep>(i)), deployed[i]);
-    for (std::size_t i = 0; i < std::min(models_.size(), believed.size()); ++i) {
-      if (believed[i] != nullptr) believe(models_[i].id, believed[i]);
-    }
-  }
-  for (policy::ApplicationModel& model : models_) archive(model.removed);
-  visit_learned(archive);
 }
 
 }  // namespace sluice::core

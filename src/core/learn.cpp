@@ -1,5 +1,6 @@
 // What executions teach about profiles. A function's own profile stays as it was given; what planners believe is that
 // profile corrected, and changes only when it is off by more than the learner's tolerance, and by enough to matter.
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
@@ -49,14 +50,13 @@ void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured
   if (!matters(corrected(*learned.profile, learned.published), now)) return;
   learned.published = learned.learner;
   for (std::size_t a = 0; a < controls_.size(); ++a) {
+    const auto& shared = controls_[a].shared;
+    if (controls_[a].retired || std::find(shared.begin(), shared.end(), id) == shared.end()) continue;
     auto changed = std::make_shared<Application>(*models_[a].application);
-    bool has = false;
-    for (std::size_t f = 0; f < controls_[a].shared.size(); ++f) {
-      if (controls_[a].shared[f] != id) continue;
-      changed->functions[f].profile = now;
-      has = true;
+    for (std::size_t f = 0; f < shared.size(); ++f) {
+      if (shared[f] == id) changed->functions[f].profile = now;
     }
-    if (has) believe(models_[a].id, std::move(changed));
+    believe(models_[a].id, std::move(changed));
   }
 }
 

@@ -141,7 +141,7 @@ void Scheduler::load(const policy::Wishes::Load& wish, Commands& out) {
   CHECK(books_.knows(wish.invoker) && wish.function.index() < functions_.size());
   const policy::Invoker& invoker = books_.invokers()[wish.invoker.index()];
   const policy::SharedFunction& function = functions_[wish.function.index()];
-  if (!invoker.usable || invoker.warm) return;
+  if (!invoker.usable || invoker.warm || function.queues.empty()) return;  // nobody has such a function any more
   if (function.level == Level::device && wish.gpu >= invoker.gpus.size()) return;
   policy::Instance* instance = instances_.raisable(wish.invoker, wish.function, function.level);
   policy::Instance fresh{.function = wish.function, .invoker = wish.invoker, .gpu = wish.gpu};

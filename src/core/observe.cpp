@@ -72,6 +72,7 @@ void Scheduler::free_batch(Slot slot, bool machine_alive) {
     if (batch.instance.valid()) leave_instance(batch.instance);
   }
   batch_slots_.erase(batch.id);
+  --controls_[queues_[batch.queue.index()].application.index()].in_use;
   batches_.give_back(slot);
   changed_ = true;
 }

@@ -326,6 +326,7 @@ void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, co
   drop_waiting(slot);
   policies_.dispatch->ended(view(), request.id);
   request_slots_.erase(request.id);
+  --controls_[request.application.index()].in_use;
   requests_.give_back(slot);
 }
 

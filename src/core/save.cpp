@@ -2,6 +2,76 @@
 #include "core/scheduler.h"
 
 namespace sluice::core {
+namespace {
+
+struct SavedApplication {
+  std::shared_ptr<const Application> deployed, believed;  // believed: now, where that differs
+  std::vector<policy::QueueId> queues;                    // ascending
+  bool removed = false, retired = false;
+  void visit(Archive& a) { a(deployed, believed, queues, removed, retired); }
+};
+
+}  // namespace
+
+void Scheduler::visit_applications(Archive& archive) {
+  std::vector<SavedApplication> saved;
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    const Control& control = controls_[i];
+    const bool differs = models_[i].application != control.application;
+    saved.push_back({.deployed = control.application,
+                     .believed = differs ? models_[i].application : nullptr,
+                     .queues = control.queues,
+                     .removed = models_[i].removed,
+                     .retired = control.retired});
+  }
+  std::vector<std::uint32_t> free(free_queues_.begin(), free_queues_.end());
+  archive(saved, free);
+  if (archive.is_loading() && archive.ok()) {
+    models_.clear();
+    controls_.clear();
+    functions_.clear();
+    queues_.clear();
+    load_failures_.clear();
+    learned_.clear();
+    leaving_.clear();
+    std::size_t places = free.size();
+    for (const SavedApplication& application : saved) places += application.queues.size();
+    for (std::uint32_t q = 0; q < places; ++q) queues_.push_back({.id = policy::QueueId(q)});
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      const ApplicationId id(static_cast<ApplicationId::rep>(i));
+      if (saved[i].retired) {
+        add_retired(id, saved[i].deployed);
+        continue;
+      }
+      free_queues_.clear();
+      for (const policy::QueueId queue : saved[i].queues) {
+        if (queue.index() < places) free_queues_.insert(queue.value());
+      }
+      deploy(id, saved[i].deployed);
+      if (controls_.back().queues != saved[i].queues) return archive.fail();
+      models_.back().removed = saved[i].removed;
+      if (saved[i].removed) leaving_.push_back(id);
+    }
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      if (saved[i].believed != nullptr && !saved[i].retired) believe(models_[i].id, saved[i].believed);
+    }
+    free_queues_ = {free.begin(), free.end()};
+  }
+  visit_learned(archive);
+}
+
+void Scheduler::count_uses(Archive& archive) {
+  for (const Request& request : requests_) {
+    if (!request.used) continue;
+    if (request.application.index() >= controls_.size()) return archive.fail();
+    ++controls_[request.application.index()].in_use;
+  }
+  for (const Batch& batch : batches_) {
+    if (!batch.used) continue;
+    if (batch.queue.index() >= queues_.size() || free_queues_.contains(batch.queue.value())) return archive.fail();
+    ++controls_[queues_[batch.queue.index()].application.index()].in_use;
+  }
+}
 
 // Indexes (slots by id) are derived and rebuilt.
 void Scheduler::visit(Archive& archive) {
@@ -16,7 +86,8 @@ void Scheduler::visit(Archive& archive) {
   policies_.admission->visit(archive);
   policies_.prewarm->visit(archive);
   if (policies_.transform != nullptr) policies_.transform->visit(archive);
-  if (!archive.is_loading()) return;
+  if (!archive.is_loading() || !archive.ok()) return;
+  count_uses(archive);
   timers_ = {timers.begin(), timers.end()};
   request_slots_.clear();
   batch_slots_.clear();

@@ -61,6 +61,8 @@ class Scheduler {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t requests_in_system() const { return request_slots_.size(); }
   [[nodiscard]] std::size_t batches_running() const { return batch_slots_.size(); }
+  // Whether it was removed and nothing of it is left: no later command names its stages.
+  [[nodiscard]] bool is_retired(ApplicationId id) const { return controls_[id.index()].retired; }
   // Empty if all invariants hold, else what is broken. Full: O(state).
   [[nodiscard]] std::string broken_invariant() const;
 
@@ -89,8 +91,12 @@ class Scheduler {
   void on(const ShareChanged&) {}
   void on(const ProfileChanged& event);
 
-  // Applications (deploy.cpp).
+  // Applications (deploy.cpp, retire.cpp).
   void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
+  void retire_removed();
+  void retire(ApplicationId id);
+  void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
+  void count_uses(Archive& archive);
   void believe(ApplicationId id, std::shared_ptr<const Application> application);
   void visit_applications(Archive& archive);
   // What is learned (learn.cpp).
@@ -208,7 +214,9 @@ class Scheduler {
   };
   std::vector<Learned> learned_;  // likewise
   std::vector<policy::Queue> queues_;
+  std::set<std::uint32_t> free_queues_;     // of no application
   std::vector<std::uint32_t> busy_queues_;  // ascending
+  std::vector<ApplicationId> leaving_;      // removed, not yet retired
   Books books_;
   Instances instances_;
 

@@ -1,5 +1,6 @@
 // Application: a deployed workflow with its objective, the one number a user must think about.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,5 +40,16 @@ struct Application {
   friend bool operator==(const Application&, const Application&) = default;
   void visit(auto& archive) { archive(name, tenant, objective, functions, workflow, outputs, prices); }
 };
+
+// What is still needed of an application that was removed: its functions, since instances of them may be loaded.
+[[nodiscard]] inline std::shared_ptr<const Application> without_workflow(const Application& application) {
+  return std::make_shared<const Application>(Application{.name = application.name,
+                                                         .tenant = application.tenant,
+                                                         .objective = application.objective,
+                                                         .functions = application.functions,
+                                                         .workflow = {},
+                                                         .outputs = {},
+                                                         .prices = application.prices});
+}
 
 }  // namespace sluice

@@ -52,6 +52,12 @@ class Aquatope final : public Dispatch {
     pass_.told(booked.has_value());
   }
 
+  void removed(const View&, const Queue& queue) override {
+    placement_.forget(queue);
+    if (queue.id.index() < presets_.size()) presets_[queue.id.index()] = kUnknown;
+    if (queue.id.index() < held_up_.size()) held_up_[queue.id.index()] = InvocationId::none();
+  }
+
   void visit(Archive& archive) override {
     archive(presets_, held_up_);
     pass_.visit(archive);

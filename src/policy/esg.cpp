@@ -67,6 +67,11 @@ class Esg final : public Dispatch {
     }
   }
 
+  void removed(const View&, const Queue& queue) override {
+    placement_.forget(queue);
+    if (queue.id.index() < state_.fails.size()) state_.fails[queue.id.index()] = state_.recheck[queue.id.index()] = 0;
+  }
+
   void visit(Archive& archive) override { archive(state_.fails, state_.recheck, state_.round_robin); }
 
  private:

@@ -25,6 +25,10 @@ class EsgPlacement {
     home.emplace(application.tenant, application.function(queue.function).name, n);
   }
 
+  void forget(const Queue& queue) {
+    if (queue.id.index() < homes_.size()) homes_[queue.id.index()].reset();
+  }
+
   // Adds the first invoker with room for `c`, if any has, to the ranked proposals.
   void offer(const View& view, const Queue& queue, const Configuration& c, Proposals& out) const {
     const auto found = first(view, queue, c);

@@ -82,6 +82,9 @@ class Infless final : public Dispatch {
     if (gaps_.size() < view.queues.size()) gaps_.resize(view.queues.size());
     gaps_[queue.id.index()].add(view.now, settings_.rate_weight);
   }
+  void removed(const View&, const Queue& queue) override {
+    if (queue.id.index() < gaps_.size()) gaps_[queue.id.index()] = {};
+  }
   void begin(const View& view) override { pass_.begin(view); }
 
   bool next(const View& view, Proposals& out) override {

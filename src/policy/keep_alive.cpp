@@ -183,7 +183,7 @@ class Ewma final : public KeepWarm {
  protected:
   [[nodiscard]] std::uint32_t target(const View& view, const SharedFunction& function) const override {
     const Calls* calls = known(function);
-    if (calls == nullptr) return 0;
+    if (calls == nullptr || function.queues.empty()) return 0;
     if (!rare(*calls, function)) {
       const Queue& queue = view.queue(function.queues.front());
       const double service = plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;

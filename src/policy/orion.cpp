@@ -73,6 +73,10 @@ class Orion final : public Dispatch {
   }
 
   void ended(const View&, RequestId request) override { plans_.erase(request); }
+  void removed(const View&, const Queue& queue) override {
+    placement_.forget(queue);
+    if (queue.id.index() < waits_.size()) waits_[queue.id.index()] = RequestId::none();
+  }
 
   void visit(Archive& archive) override {
     archive(plans_, waits_);

@@ -56,6 +56,8 @@ class Dispatch {
   virtual void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) = 0;
   // A request is over, however it ended: nothing of it will be asked about again.
   virtual void ended(const View&, RequestId) {}
+  // The queue is no more; another one, of which nothing is known, may have its id later.
+  virtual void removed(const View&, const Queue&) {}
   // When to be asked again even if nothing happens. Asked after the last next() of an instant.
   [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
   virtual void visit(Archive& archive) = 0;

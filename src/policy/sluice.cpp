@@ -48,6 +48,14 @@ class SluiceDispatch final : public Dispatch {
     if (state_->needs.empty()) state_->needed = {};  // sums of fractions leave dust
   }
 
+  void removed(const View& view, const Queue& queue) override {
+    state_->grow(view);
+    state_->calls[queue.id.index()] = {};
+    state_->taken_ms[queue.id.index()] = {};
+    if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
+    if (queue.id.index() < rules_.size()) rules_[queue.id.index()] = {};
+  }
+
   void begin(const View& view) override {
     state_->grow(view);
     order_.clear();

@@ -111,5 +111,86 @@ TEST(Deploy, ASaveCarriesApplicationsAndWhatIsBelievedOfThem) {
   EXPECT_EQ(play(false), play(true));
 }
 
+// Deploys, serves and removes an application of `stages`.
+void come_and_go(Scene& scene, std::uint32_t id, std::vector<Stage> stages) {
+  const std::size_t count = stages.size();
+  scene.deploy(std::move(stages));
+  (void)scene.to(id).arrive(1000 + id).decide();
+  for (std::size_t i = 0; i < count; ++i) (void)scene.finish().decide();
+  (void)scene.see(ApplicationRemoved{ApplicationId(id)}).decide();
+}
+
+TEST(Deploy, ARemovedApplicationIsGivenBackWhenItsLastRequestIsOver) {
+  Scene scene({stage("a"), stage("b", {0})});
+  (void)scene.invoker(0).arrive(1).decide();
+  (void)scene.see(ApplicationRemoved{ApplicationId(0)}).decide();
+  EXPECT_FALSE(scene.scheduler().is_retired(ApplicationId(0)));
+  (void)scene.finish().decide();
+  EXPECT_FALSE(scene.scheduler().is_retired(ApplicationId(0)));
+  (void)scene.finish().decide();
+  EXPECT_TRUE(scene.scheduler().is_retired(ApplicationId(0)));
+}
+
+TEST(Deploy, ARemovedApplicationStaysWhileACancelledBatchOfItRuns) {
+  Scene scene({stage("a")});
+  (void)scene.invoker(0).arrive(1).decide();
+  (void)scene.see(RequestCancelled{RequestId(1)}).see(ApplicationRemoved{ApplicationId(0)}).decide();
+  EXPECT_FALSE(scene.scheduler().is_retired(ApplicationId(0)));
+  (void)scene.finish().decide();
+  EXPECT_TRUE(scene.scheduler().is_retired(ApplicationId(0)));
+}
+
+TEST(Deploy, RemovedApplicationsLeaveLittleBehind) {
+  Scene scene({stage("kept")});
+  scene.invoker(0);
+  const auto saved_after = [&](std::uint32_t last) {
+    for (std::uint32_t id = last - 9; id <= last; ++id) {
+      std::vector<Stage> stages{stage("s0")};
+      for (std::uint32_t i = 1; i < 20; ++i) stages.push_back(stage(str("s", i), {i - 1}));
+      come_and_go(scene, id, std::move(stages));
+    }
+    return scene.scheduler().save().size();
+  };
+  const std::size_t first = saved_after(10), second = saved_after(20);
+  constexpr std::size_t kFunctionsOfOne = 1600;  // three of them; with its workflow it would be twice as much
+  EXPECT_LT(second - first, 10 * kFunctionsOfOne);
+}
+
+TEST(Deploy, AFunctionThatSeveralHaveIsLoadedForWhoeverIsLeft) {
+  Scene scene({stage("a")});
+  scene.deploy({stage("b")});
+  (void)scene.see(ApplicationRemoved{ApplicationId(0)}).decide();
+  (void)scene.cold_invoker(0).to(1).arrive(1).decide();
+  EXPECT_EQ(scene.last_load().application, ApplicationId(1));
+  (void)scene.loaded().decide();
+  EXPECT_EQ(scene.started().front().application, ApplicationId(1));
+}
+
+// Nothing that was learned of a queue may be believed of the one that has its place.
+TEST(Deploy, EverySchedulerTreatsANewApplicationInAnOldPlaceAsNew) {
+  for (const std::string_view name : policy::scheduler_names()) {
+    const auto play = [&](bool after_another, bool reload) {
+      Scene scene({stage("kept", {}, 2)}, std::string(name));
+      scene.invoker(0, 4).invoker(1, 2);
+      if (after_another) {
+        come_and_go(scene, 1, {stage("x", {}, 1)});
+      } else {
+        scene.deploy({stage("x", {}, 1)});  // the same ids; never used
+      }
+      if (reload) scene.reload();
+      scene.deploy({stage("a"), stage("b", {0})}).to(2);
+      Starts out;
+      for (std::uint32_t i = 0; i < 6; ++i) {
+        if (reload) scene.reload();
+        for (const std::string& start : scene.at(50.0 * i).arrive(i).decide()) out.push_back(start);
+        if (!scene.started().empty()) scene.finish();
+      }
+      return out;
+    };
+    EXPECT_EQ(play(true, false), play(false, false)) << name;
+    EXPECT_EQ(play(true, true), play(true, false)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::core
