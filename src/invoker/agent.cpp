@@ -66,6 +66,11 @@ void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> applicat
   }
 }
 
+void Agent::forget(ApplicationId id) {
+  Known& known = applications_[id.index()];
+  known = {.application = without_workflow(*known.application), .profiles = {}};
+}
+
 void Agent::look() {
   std::array<std::uint64_t, kAtOnce> keys;
   const std::size_t count = waker_.take(keys);

@@ -61,6 +61,8 @@ class Agent {
 
   // An application is told before the first command that names it.
   void deploy(ApplicationId id, std::shared_ptr<const Application> application);
+  // No later batch is of it. Instances of its functions may still be loaded.
+  void forget(ApplicationId id);
   void act(Command& command);
   // Deals with what has happened; does not wait.
   void look();

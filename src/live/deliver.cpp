@@ -163,6 +163,7 @@ void Runner::answer(RequestId id, Answer out, RequestState state, StageId stage)
   auto node = pending_.extract(id);
   if (node.empty()) return;
   Pending& pending = node.mapped();
+  if (pending.timeout) timeouts_.erase({*pending.timeout, id});
   out.request = id;
   out.latency = now_ - pending.arrival;
   out.slack = pending.deadline - now_;

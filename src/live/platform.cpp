@@ -158,6 +158,7 @@ Status Platform::begin_runner(std::uint64_t epoch) {
           .deploy = [this](ApplicationId id, std::shared_ptr<const Application> application) {
             agent_->deploy(id, std::move(application));
           },
+          .forget = [this](ApplicationId id) { agent_->forget(id); },
           .act = [this](Command& command) { agent_->act(command); },
           .look = [this] { agent_->look(); },
           .listen = [this](std::optional<Time> until) { agent_->listen(until); },

@@ -111,6 +111,7 @@ void Runner::decide() {
   log_.decided(commands_, now_);
   if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
   deliver(commands_);
+  forget_retired();
   log_.rotate_if_due(*scheduler_);
 }
 
@@ -172,8 +173,10 @@ void Runner::read(Arriving& arriving) {
   auto known = data::Values(objects_, *deployed.application, {arriving.id}, *arena_).known_after(StageId::none());
   ++deployed.stats.pending;
   history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
-  if (arriving.call.timeout) timeouts_.emplace(now_ + *arriving.call.timeout, arriving.id);
-  pending_.emplace(arriving.id, Pending{std::move(arriving.answer), name->second, now_, event.deadline});
+  Pending pending{std::move(arriving.answer), name->second, now_, event.deadline, std::nullopt};
+  if (arriving.call.timeout) pending.timeout = now_ + *arriving.call.timeout;
+  if (pending.timeout) timeouts_.emplace(*pending.timeout, arriving.id);
+  pending_.emplace(arriving.id, std::move(pending));
   if (!known) {
     return answer(arriving.id, {.kind = AnswerKind::failed, .error = known.error().message}, RequestState::failed,
                   StageId::none());
@@ -197,8 +200,7 @@ void Runner::read(Deploying& deploying) {
   const bool replaces = before != names_.end() && deployed_[before->second.index()].application->name == name;
   if (replaces) {  // requests of the old one go on as they began
     deployed_[id.index()].stats = deployed_[before->second.index()].stats;
-    deployed_[before->second.index()].removed = true;
-    observe(ApplicationRemoved{before->second});
+    mark_removed(before->second);
   }
   forget_aliases(replaces ? before->second : ApplicationId::none());
   names_[name] = id;
@@ -214,8 +216,7 @@ void Runner::read(Removing& removing) {
   const bool there = it != names_.end();
   if (there) {
     if (told_) decide();  // likewise
-    deployed_[it->second.index()].removed = true;
-    observe(ApplicationRemoved{it->second});
+    mark_removed(it->second);
     const ApplicationId id = it->second;
     names_.erase(it);
     forget_aliases(id);
@@ -226,6 +227,22 @@ void Runner::read(Removing& removing) {
 
 void Runner::forget_aliases(ApplicationId id) {
   std::erase_if(names_, [&](const auto& entry) { return entry.second == id; });
+}
+
+void Runner::mark_removed(ApplicationId id) {
+  deployed_[id.index()].removed = true;
+  leaving_.push_back(id);
+  observe(ApplicationRemoved{id});
+}
+
+void Runner::forget_retired() {
+  std::erase_if(leaving_, [&](ApplicationId id) {
+    if (!scheduler_->is_retired(id)) return false;
+    std::erase_if(batches_, [&](const auto& entry) { return entry.second.application == id; });
+    deployed_[id.index()] = {.removed = true};
+    outside_.forget(id);
+    return true;
+  });
 }
 
 void Runner::read(Profiled& profiled) {
@@ -275,7 +292,6 @@ void Runner::expire_timeouts() {
   while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
     const RequestId id = timeouts_.begin()->second;
     timeouts_.erase(timeouts_.begin());
-    if (!pending_.contains(id)) continue;
     answer(id, {.kind = AnswerKind::deadline_exceeded, .error = "Request timeout expired"}, RequestState::failed,
            StageId::none());
     observe(RequestCancelled{id});

@@ -4,11 +4,13 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -49,6 +51,7 @@ class Runner {
  public:
   struct Outside {  // what carries commands out, and who wants to know
     std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
+    std::function<void(ApplicationId)> forget;  // it was removed, and nothing of it is left
     std::function<void(Command&)> act;
     std::function<void()> look;                             // happened() is called for what has
     std::function<void(std::optional<Time> until)> listen;  // before wait()
@@ -82,6 +85,7 @@ class Runner {
     OnAnswer answer;
     ApplicationId application;
     Time arrival, deadline;
+    std::optional<Time> timeout;
     std::uint64_t outermost = 0;  // run, the last one begun
   };
   struct Deployed {
@@ -112,6 +116,8 @@ class Runner {
   void read(Profiled& profiled);
   void read(Stopping&) { running_ = false; }
   void forget_aliases(ApplicationId id);
+  void mark_removed(ApplicationId id);
+  void forget_retired();
   void observe(const Event& event);
   void note(const BatchFinished& event);
   void note_stage(ModelStats& stats, const Batch& batch, Duration measured) const;
@@ -143,9 +149,10 @@ class Runner {
   bool told_ = false;               // something, since the last decision
   bool changed_ = true;             // something, since the snapshot
   std::vector<Deployed> deployed_;  // by ApplicationId
+  std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
   std::unordered_map<std::string, ApplicationId> names_;
   std::unordered_map<RequestId, Pending> pending_;
-  std::multimap<Time, RequestId> timeouts_;
+  std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
   std::unordered_map<BatchId, Batch> batches_;
   std::vector<Event> happened_, reading_;
   Commands commands_;  // of the last decision
