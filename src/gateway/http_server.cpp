@@ -29,6 +29,7 @@ using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_typ
 constexpr std::size_t kConnectionsMax = 10'000;
 constexpr std::size_t kFilesForOthers = 256;  // that the rest of the process may have open
 constexpr std::size_t kRefusedAtOnce = 256;   // connections too many that are told so
+constexpr std::size_t kAcceptedAtOnce = 64;
 constexpr int kBacklog = 4096;
 
 std::size_t connections_allowed() {
@@ -79,6 +80,7 @@ class Server final : public HttpServer {
     if (!error) acceptor_->set_option(Acceptor::reuse_address(true), error);
     if (!error) acceptor_->bind(endpoint, error);
     if (!error) acceptor_->listen(kBacklog, error);
+    if (!error) acceptor_->non_blocking(true, error);
     if (!error) port_ = acceptor_->local_endpoint(error).port();
     return error;
   }
@@ -125,11 +127,25 @@ class Server final : public HttpServer {
     acceptor_->async_accept(io->context(), [this, io](error_code error, Socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
       if (!error) welcome(io, std::move(socket));
+      if (!error) error = accept_waiting();
       const bool no_files = error == asio::error::no_descriptors || error == error_code(ENFILE, error.category()) ||
                             error == asio::error::no_buffer_space || error == asio::error::no_memory;
       if (no_files) return accept_later();
       accept();
     });
+  }
+
+  // Others that wait already. While thousands hang up this is one turn among theirs; one connection a turn would let
+  // the kernel's queue overflow, and whoever is dropped there tries again a second later.
+  error_code accept_waiting() {
+    for (std::size_t i = 1; i < kAcceptedAtOnce; ++i) {
+      const std::shared_ptr<IoThread> io = io_[next_++ % io_.size()];
+      error_code error;
+      Socket socket = acceptor_->accept(io->context(), error);
+      if (error) return error;
+      welcome(io, std::move(socket));
+    }
+    return {};
   }
 
   // Out of files: trying again at once would spin.
