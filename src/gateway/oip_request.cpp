@@ -241,13 +241,22 @@ class Reader {
   bool wants_id_ = false;
 };
 
-// One parser a thread: its memory is reused, unless a large request made it large.
+// One parser a thread: its memory is reused, six times the request's.
 ondemand::parser& parser() {
-  static constexpr std::size_t kKeptMax = 1u << 20;
   thread_local ondemand::parser kept;
-  if (kept.capacity() > kKeptMax) kept = ondemand::parser();
   return kept;
 }
+
+// At its end memory that a large request needed is given back.
+struct ParserUse {
+  ParserUse() = default;
+  ParserUse(const ParserUse&) = delete;
+  ParserUse& operator=(const ParserUse&) = delete;
+  ~ParserUse() {
+    static constexpr std::size_t kKeptMax = 1u << 20;
+    if (parser().capacity() > kKeptMax) parser() = ondemand::parser();
+  }
+};
 
 std::string id_of(std::string_view json) {
   ondemand::document document;
@@ -265,6 +274,7 @@ Result<InferRequest> read_json(std::string_view json, std::string_view raw, cons
   if (too_deep(json)) {
     return invalid(str("JSON nesting depth exceeds maximum allowed limit (", kJsonDepthMax, ")"));
   }
+  const ParserUse use;
   ondemand::document document;
   const auto error = parser().iterate(json.data(), json.size(), json.size() + simdjson::SIMDJSON_PADDING).get(document);
   if (error) return json_error(error);
