@@ -155,11 +155,13 @@ Result<std::string> key_of(const std::string& directory) {
 }
 
 // A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes, and
-// threads share few heaps.
+// threads share few heaps. What ordinary requests need comes and goes within heaps that are left alone.
 void keep_memory_small() {
-  constexpr int kLarge = 256 << 10, kHeaps = 4;
+  constexpr int kLarge = 256 << 10, kHeaps = 4, kLeftAlone = 4 << 20, kGrowBy = 256 << 10;
   ::mallopt(M_MMAP_THRESHOLD, kLarge);
   ::mallopt(M_ARENA_MAX, kHeaps);
+  ::mallopt(M_TRIM_THRESHOLD, kLeftAlone);
+  ::mallopt(M_TOP_PAD, kGrowBy);
 }
 
 // Run by the server's first thread.
