@@ -3,8 +3,9 @@
 
 usage: abuse.py [--seconds S] [--attackers N] [--seed X]
 The attacks (attacks.py) run in processes of their own; here a well-behaved client asks all the time, on a connection that it
-keeps and on new ones. It must be answered within a second; a second server that nobody attacks tells how slow the machine is
-by itself. After a first round of everything, memory may grow by 50 MB at most, and open files must return.
+keeps and on new ones. It must be answered within two seconds; a second server that nobody attacks tells how slow the machine
+is by itself. A third has workers that break their protocol (hostile_workers.py). After a first round of everything, the memory
+of the attacked servers may grow by 50 MB at most, and open files must return.
 """
 import argparse
 import collections
@@ -16,10 +17,10 @@ import sys
 import tempfile
 import time
 
-from serving import HERE, PATIENCE, SANITIZED, Failure, Folder, Server, floats, wait_until
+from serving import HERE, HOSTILE_WORKER, PATIENCE, SANITIZED, Failure, Folder, Server, floats, wait_until
 
 CLUSTER = ("--cluster", str(HERE / "documents/cluster.yaml"))
-WITHIN = 10.0  # seconds, on cores that attackers and others keep busy
+WITHIN = 2.0  # seconds, on cores that attackers and others keep busy
 GROWTH_MAX = 50 << 20
 SLOW_MACHINE = 10  # times what the server takes that nobody attacks
 
@@ -55,13 +56,15 @@ class WellBehaved:
 
 
 class Attackers:
-    """Processes that run attacks.py, and what they found."""
+    """Processes that run attacks.py and hostile_workers.py, and what they found."""
 
-    def __init__(self, server, seconds, count, seed):
-        self.output = [tempfile.TemporaryFile(mode="w+") for _ in range(count)]
-        self.processes = [
-            subprocess.Popen([sys.executable, HERE / "attacks.py", server.address, str(seed + i), str(seconds)],
-                             stdout=output, stderr=output) for i, output in enumerate(self.output)]
+    def __init__(self, servers, seconds, options):
+        commands = [("attacks.py", servers.attacked.address, str(options.seed + i), str(seconds))
+                    for i in range(options.attackers)]
+        commands.append(("hostile_workers.py", servers.hostile.address, str(seconds)))
+        self.output = [tempfile.TemporaryFile(mode="w+") for _ in commands]
+        self.processes = [subprocess.Popen([sys.executable, HERE / command[0], *command[1:]], stdout=output, stderr=output)
+                          for command, output in zip(commands, self.output)]
 
     def running(self):
         """Whether there is one; an attack that found something ends it all."""
@@ -101,6 +104,9 @@ class Watch:
             time.sleep(0.05)
 
 
+Servers = collections.namedtuple("Servers", "attacked twin hostile")
+
+
 def open_files(server):
     kinds = collections.Counter(re.sub("[0-9]+", "N", name.split(":")[0]) for name in server.files())
     workers = len(server.workers())
@@ -109,9 +115,9 @@ def open_files(server):
     return kinds
 
 
-def attack(server, twin, seconds, options):
-    attackers = Attackers(server, seconds, options.attackers, options.seed)
-    watch = Watch(server, twin)
+def attack(servers, seconds, options):
+    attackers = Attackers(servers, seconds, options)
+    watch = Watch(servers.attacked, servers.twin)
     try:
         watch.while_running(attackers)
     finally:
@@ -121,26 +127,47 @@ def attack(server, twin, seconds, options):
     return watch
 
 
-def run(folder, options):
-    with Server(f"{folder}/attacked", *CLUSTER) as server, Server(f"{folder}/twin", *CLUSTER) as twin:
-        for one in (server, twin):
-            one.deploy("plain.yaml", "declared.yaml")
-        try:
-            attack(server, twin, 0, options)  # everything once: what is made at first use is there now
-            wait_until("connections end", lambda: open_files(server)["socket"] <= 1)
-            files, memory = open_files(server), server.resident()
-            watch = attack(server, twin, options.seconds, options)
-            wait_until(f"open files return to {files}", lambda: open_files(server) == files)
-        except (OSError, http.client.HTTPException, Failure) as wrong:
-            raise Failure(f"{wrong if isinstance(wrong, Failure) else repr(wrong)}; the server "
-                          f"{'lives' if server.alive else 'has ended: ' + ' | '.join(server.lines[-5:])}") from wrong
-        growth = server.resident() - memory
+class Held:
+    """What a server holds before it is attacked for long; it must not hold more for good."""
+
+    def __init__(self, server):
+        wait_until("connections end", lambda: open_files(server)["socket"] <= 1)
+        self.server, self.files, self.memory = server, open_files(server), server.resident()
+
+    def growth(self):
+        """Bytes, once open files have returned."""
+        wait_until(f"open files return to {self.files}", lambda: open_files(self.server) == self.files)
+        growth = self.server.resident() - self.memory
         if growth > GROWTH_MAX and not SANITIZED:
-            raise Failure(f"memory grew by {growth / 1e6:.0f} MB from {memory / 1e6:.0f} MB")
+            raise Failure(f"memory grew by {growth / 1e6:.0f} MB from {self.memory / 1e6:.0f} MB")
+        return growth
+
+
+def run_attacks(servers, options):
+    attack(servers, 0, options)  # everything once: what is made at first use is there now
+    before, hostile_before = Held(servers.attacked), Held(servers.hostile)
+    watch = attack(servers, options.seconds, options)
+    growth, hostile_growth = before.growth(), hostile_before.growth()
+    for server in (servers.attacked, servers.hostile):
         if server.stop() != 0:
             raise Failure(f"the server did not end well: {server.lines[-3:]}")
     print(f"ok: {options.seconds:.0f} s; a normal request took at most {watch.worst * 1000:.0f} ms of {watch.asked} "
-          f"({watch.worst_twin * 1000:.0f} ms where nobody attacks); memory {memory / 1e6:.0f} MB and {growth / 1e6:+.0f} MB")
+          f"({watch.worst_twin * 1000:.0f} ms where nobody attacks); memory {before.memory / 1e6:.0f} MB and "
+          f"{growth / 1e6:+.0f} MB, with hostile workers {hostile_growth / 1e6:+.0f} MB")
+
+
+def run(folder, options):
+    hostile = {"SLUICE_WORKER": HOSTILE_WORKER}
+    with (Server(f"{folder}/attacked", *CLUSTER) as attacked, Server(f"{folder}/twin", *CLUSTER) as twin,
+          Server(f"{folder}/hostile", *CLUSTER, environment=hostile) as liars):
+        for one in (attacked, twin):
+            one.deploy("plain.yaml", "declared.yaml")
+        try:
+            run_attacks(Servers(attacked, twin, liars), options)
+        except (OSError, http.client.HTTPException, Failure) as wrong:
+            ended = [" | ".join(s.lines[-5:]) for s in (attacked, liars) if not s.alive]
+            raise Failure(f"{wrong if isinstance(wrong, Failure) else repr(wrong)}; the server "
+                          f"{'has ended: ' + ended[0] if ended else 'lives'}") from wrong
 
 
 def main():

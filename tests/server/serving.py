@@ -19,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROGRAM = os.environ.get("SLUICE") or str(HERE.parents[1] / "build/release/sluice")
 SANITIZED = bool(os.environ.get("SLUICE_SANITIZED"))
+HOSTILE_WORKER = os.environ.get("HOSTILE_WORKER") or str(Path(PROGRAM).parent / "tests/invoker/hostile_worker")
 PATIENCE = 60  # seconds in which anything that must happen has happened, on a busy machine too
 MARK = "SLUICE_TEST_MARK"  # in the environment of a server, and so of every process it starts
 
@@ -53,12 +54,13 @@ class Folder:
 class Server:
     """`sluice up` on a free port. Everything it starts carries its mark, so that what is left over is found."""
 
-    def __init__(self, data, *options, mark=None, listen="127.0.0.1:0"):
+    def __init__(self, data, *options, mark=None, listen="127.0.0.1:0", environment=None):
         self.mark = mark or uuid.uuid4().hex
         self.lines = []  # of stdout and stderr, after the first
         command = [PROGRAM, "up", "--data", str(data), "--listen", listen, "--json", *options]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, env={**os.environ, MARK: self.mark})
+                                        stderr=subprocess.STDOUT, text=True,
+                                        env={**os.environ, **(environment or {}), MARK: self.mark})
         self.pid = self.process.pid
         first = self.process.stdout.readline()
         while first and not first.startswith('{"listening"'):  # what it has to say of old applications
