@@ -7,11 +7,16 @@ namespace {
 
 constexpr std::size_t kLogLinesMax = 200;  // of one invocation
 
+std::size_t bytes_of(const Application& application) {
+  return sizeof(Application) + application.workflow.size() * sizeof(Stage);
+}
+
 }  // namespace
 
 void History::arrived(const Arrived& arrived) {
   const std::lock_guard lock(mutex_);
   entries_[arrived.id].arrived = arrived;
+  if (++requests_of_[arrived.application.get()] == 1) bytes_ += bytes_of(*arrived.application);
   order_.push_back(arrived.id);
   // Those that were forgotten meanwhile.
   while (!order_.empty() && !entries_.contains(order_.front())) order_.pop_front();
@@ -79,13 +84,29 @@ void History::unloaded(InstanceId instance) {
 void History::ended(RequestId id, const Ended& ended) {
   const std::lock_guard lock(mutex_);
   const auto it = entries_.find(id);
-  if (it == entries_.end()) return;
-  it->second.ended = ended;
-  finished_.push_back(id);
-  while (finished_.size() > finished_max_) {
-    entries_.erase(finished_.front());
-    finished_.pop_front();
+  if (it == entries_.end() || it->second.bytes > 0) return;
+  Entry& entry = it->second;
+  entry.ended = ended;
+  entry.bytes = sizeof(Entry) + ended.error.size();
+  for (const Span& span : entry.spans) {
+    entry.bytes += sizeof(Span) + span.error.size();
+    for (const std::string& line : span.log) entry.bytes += sizeof line + line.size();
   }
+  bytes_ += entry.bytes;
+  finished_.push_back(id);
+  while (!finished_.empty() && (finished_.size() > finished_max_ || bytes_ > bytes_max_)) forget_oldest();
+}
+
+void History::forget_oldest() {
+  const auto it = entries_.find(finished_.front());
+  finished_.pop_front();
+  const Application* application = it->second.arrived.application.get();
+  bytes_ -= it->second.bytes;
+  if (--requests_of_[application] == 0) {
+    bytes_ -= bytes_of(*application);
+    requests_of_.erase(application);
+  }
+  entries_.erase(it);
 }
 
 void History::log(BatchId batch, const std::string& line) {

@@ -1,5 +1,5 @@
 // History: the requests of the recent past, stage by stage, for `requests`, `trace` and the statistics. Written by the
-// scheduler's thread, read by any; bounded.
+// scheduler's thread, read by any; bounded in number and bytes, and then the oldest are forgotten.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,7 +20,9 @@ namespace sluice::live {
 
 class History {
  public:
-  explicit History(std::size_t finished_max) : finished_max_(finished_max) {}
+  // `bytes_max`: of finished requests and of the applications that only they may still need, roughly.
+  explicit History(std::size_t finished_max, std::size_t bytes_max = 32u << 20)
+      : finished_max_(finished_max), bytes_max_(bytes_max) {}
 
   struct Arrived {
     RequestId id;
@@ -64,6 +66,7 @@ class History {
     Arrived arrived;
     Ended ended{.state = RequestState::running};
     std::vector<Span> spans;
+    std::size_t bytes = 0;  // once it has ended
   };
   struct Member {
     RequestId request;
@@ -71,14 +74,17 @@ class History {
     std::size_t span = 0;
   };
   [[nodiscard]] static RequestRecord record_of(const Entry& entry);
+  void forget_oldest();
 
-  const std::size_t finished_max_;
+  const std::size_t finished_max_, bytes_max_;
   mutable std::mutex mutex_;
   std::unordered_map<RequestId, Entry> entries_;
   std::deque<RequestId> order_;     // as they came
   std::deque<RequestId> finished_;  // in order of their end
   std::unordered_map<BatchId, std::vector<Member>> running_;
   std::map<InstanceId, Time> loaded_;
+  std::unordered_map<const Application*, std::size_t> requests_of_;  // how many entries hold it
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace sluice::live
