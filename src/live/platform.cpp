@@ -1,5 +1,7 @@
 #include "live/platform.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <future>
@@ -158,7 +160,11 @@ Status Platform::begin_runner(std::uint64_t epoch) {
           .deploy = [this](ApplicationId id, std::shared_ptr<const Application> application) {
             agent_->deploy(id, std::move(application));
           },
-          .forget = [this](ApplicationId id) { agent_->forget(id); },
+          .forget = [this](ApplicationId id) {
+            agent_->forget(id);
+            // Its plans were many small pieces, which the heap would keep.
+            deployer_->post([] { ::malloc_trim(0); });
+          },
           .act = [this](Command& command) { agent_->act(command); },
           .look = [this] { agent_->look(); },
           .listen = [this](std::optional<Time> until) { agent_->listen(until); },
