@@ -22,6 +22,10 @@ using Files = std::map<std::string, const std::string*>;
 // Taken while nothing is known: the least configuration, with a wide spread. What is measured soon replaces it.
 constexpr double kGuessMs = 20, kGuessSpreadMs = 5;
 
+// Planning takes the square of the stages in time and memory, and everybody waits for some of it. At these limits that
+// is a tenth of a second, and 24 MB.
+constexpr std::size_t kStagesMax = 500, kPlanPointsMax = 1'000'000;
+
 std::string plain(const std::string& path) {
   return fs::path(path).lexically_normal().generic_string();
 }
@@ -113,8 +117,8 @@ Result<std::uint64_t> place_files(Function& function, const Files& files, const 
     if (!*body || (*body)->model.empty()) continue;
     const auto it = files.find(plain(spec::beside(main, (*body)->model)));
     if (it == files.end()) {
-      return Error{ErrorCode::not_found, str("function '", function.name, "': model '", (*body)->model,
-                                             "' is not part of the deployment")};
+      return Error{ErrorCode::not_found,
+                   str("function '", function.name, "': model '", (*body)->model, "' is not part of the deployment")};
     }
     key.add(*it->second);
     auto path = keep_file(folder, (*body)->model, *it->second);
@@ -124,19 +128,25 @@ Result<std::uint64_t> place_files(Function& function, const Files& files, const 
   return key.value();
 }
 
-void say_plan(Prepared& out) {
+Status say_plan(Prepared& out) {
   const auto profiles = plan::make_profiles(out.application);
-  if (!profiles) return;
+  if (!profiles) return Done{};
   auto model = plan::make_model(out.application, *profiles);
-  if (!model) return;
+  if (!model) return Done{};
   const plan::FrontierPlanner planner(std::move(*model));
+  if (planner.points() > kPlanPointsMax) {
+    return Error{ErrorCode::too_large,
+                 str("its plans have ", planner.points(), " points; at most ", kPlanPointsMax,
+                     " are kept. Fewer stages, or fewer `configurations` of them, make it smaller")};
+  }
   const plan::Frontier& whole = planner.whole(1);
-  if (whole.empty()) return;
+  if (whole.empty()) return Done{};
   const double slo = out.application.objective.latency.to_ms(), fastest = whole.fastest_ms();
   out.fits = fastest <= slo;
   out.messages.push_back(out.fits ? str("fits: the fastest plan takes ", fastest, " ms of ", slo, " ms")
                                   : str("does not fit: the fastest plan takes ", fastest, " ms, the objective is ", slo,
                                         " ms; requests will be late or refused"));
+  return Done{};
 }
 
 }  // namespace
@@ -149,6 +159,10 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
   auto application = read(deployment, files, out.messages);
   if (!application) return application.error();
   out.application = std::move(*application);
+  if (out.application.workflow.size() > kStagesMax) {
+    return Error{ErrorCode::too_large, str("its workflow has ", out.application.workflow.size(),
+                                           " stages; a server runs at most ", kStagesMax)};
+  }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
     auto key = place_files(function, files, deployment.main, folder);
@@ -159,14 +173,15 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
       } else {
         function.profile = ProfileTable{{{configuration(1, 1, 0), 1, kGuessMs, kGuessSpreadMs, std::nullopt}}};
         out.unprofiled.push_back({f, *key});
-        out.messages.push_back(
-            str("function '", function.name, "' has no profile: it ", deployment.dry_run ? "would be" : "is",
-                " measured now and ", deployment.dry_run ? "run" : "runs", " one at a time meanwhile"));
+        out.messages.push_back(str("function '", function.name, "' has no profile: it ",
+                                   deployment.dry_run ? "would be" : "is", " measured now and ",
+                                   deployment.dry_run ? "run" : "runs", " one at a time meanwhile"));
       }
     }
     if (const Status fits = check_fits(function, nodes); !fits) return fits.error();
   }
-  if (out.unprofiled.empty()) say_plan(out);
+  if (!out.unprofiled.empty()) return out;
+  if (const Status planned = say_plan(out); !planned) return planned.error();
   return out;
 }
 

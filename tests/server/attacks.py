@@ -317,14 +317,22 @@ def deployed_rubbish(address, rng):
         refused(address, deploy(path, document), 400, 404, 413, timeout=30)
 
 
+def chain_of(length, profile):
+    stages = "".join(f"  s{i}: {{function: f, after: s{i - 1}}}\n" for i in range(1, length))
+    return (f"application: giant\nslo: {{latency: 600s}}\nfunctions:\n  f: {{runtime: emulated, memory: 1MB, profile: {{table: "
+            f"{profile}}}}}\nworkflow:\n  s0: {{function: f}}\n{stages}").encode()
+
+
 @attack
 def deployed_giants(address, _):
-    """Correct, and as large as a document may sensibly be: nobody else may wait while it is planned."""
-    stages = "".join(f"  s{i}: {{function: f, after: s{i - 1}}}\n" for i in range(1, 300))
-    giant = ("application: giant\nslo: {latency: 600s}\nfunctions:\n  f: {runtime: emulated, memory: 1MB, profile: {table: "
-             "[[1,1,0,1,0.1],[2,1,0,1.5,0.1],[1,2,0,0.8,0.1]]}}\nworkflow:\n  s0: {function: f}\n" + stages)
-    judge(exchange(address, deploy("app.yaml", giant.encode()), timeout=60))
-    judge(exchange(address, head("DELETE", "/v1/applications/giant"), timeout=60))
+    """Correct, and as large as a workflow may be or larger: nobody else may wait while it is planned or runs."""
+    few = [[1, 1, 0, 1, 0.1], [2, 1, 0, 1.5, 0.1], [1, 2, 0, 0.8, 0.1]]
+    many = [[1, vcpu, 0, round(100 / vcpu ** 0.5, 3), 0.1] for vcpu in range(1, 65)]
+    refused(address, deploy("app.yaml", chain_of(2000, few)), 413, 503, timeout=60)
+    refused(address, deploy("app.yaml", chain_of(280, many)), 413, 503, timeout=60)
+    exchange(address, deploy("app.yaml", chain_of(300, few)), timeout=60)
+    exchange(address, post("/v2/models/giant/infer", GOOD), timeout=60)
+    exchange(address, head("DELETE", "/v1/applications/giant"), timeout=60)
 
 
 def main(address, seed, seconds, *names):
