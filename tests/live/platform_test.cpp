@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/text.h"
 #include "live/live_server.h"
 #include "record/replay.h"
 
@@ -257,6 +258,37 @@ TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
     answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
   }
   for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
+}
+
+std::string chain_of(std::size_t stages) {
+  std::string out = str("application: long\nslo: {latency: 60s}\nfunctions: {f: {runtime: emulated, memory: 1MB, "
+                        "profile: {table: [[1, 1, 0, 0.1, 0.01]]}}}\nworkflow:\n  s0: {function: f}\n");
+  for (std::size_t i = 1; i < stages; ++i) out += str("  s", i, ": {function: f, after: s", i - 1, "}\n");
+  return out;
+}
+
+TEST_F(PlatformTest, ServesWhatIsDeployedAgainAfterItWasRemoved) {
+  start();
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(deploy(*platform_, chain_of(3)).ok());
+    ASSERT_TRUE(deploy(*platform_, kChain).ok());  // in other places of queues each time
+    for (const char* name : {"long", "chain", "long.f"}) {
+      const Answer answer = call(*platform_, {.application = name, .inputs = floats(*platform_, "x", {1})}).get();
+      EXPECT_EQ(answer.kind, AnswerKind::finished) << name << ": " << answer.error;
+    }
+    std::promise<Status> removed;
+    platform_->remove("long", [&](const Status& status) { removed.set_value(status); });
+    EXPECT_TRUE(removed.get_future().get().ok());
+  }
+}
+
+TEST_F(PlatformTest, RefusesAWorkflowThatTakesTooLongToPlan) {
+  start();
+  const auto deployed = deploy(*platform_, chain_of(501));
+  ASSERT_FALSE(deployed.ok());
+  EXPECT_EQ(deployed.error().code, ErrorCode::too_large);
+  EXPECT_NE(deployed.error().message.find("501 stages"), std::string::npos) << deployed.error().message;
+  EXPECT_TRUE(deploy(*platform_, chain_of(500)).ok());
 }
 
 }  // namespace

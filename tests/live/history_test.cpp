@@ -1,0 +1,73 @@
+#include "live/history.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::live {
+namespace {
+
+std::shared_ptr<const Application> application_of(std::size_t stages) {
+  auto out = std::make_shared<Application>();
+  out->name = "app";
+  out->functions.push_back({.name = "f"});
+  for (std::size_t i = 0; i < stages; ++i) out->workflow.stages.push_back({.name = "s", .function = FunctionId(0)});
+  return out;
+}
+
+void serve(History& history, std::uint64_t id, std::shared_ptr<const Application> application) {
+  const std::size_t stages = application->workflow.size();
+  history.arrived({.id = RequestId(id), .application = std::move(application)});
+  for (std::uint32_t s = 0; s < stages; ++s) {
+    StartBatch start{.id = BatchId(id * 1000 + s)};
+    start.members.push_back({.request = RequestId(id), .stage = StageId(s)});
+    history.started(start, Time());
+    history.finished(BatchFinished{.id = start.id}, Time());
+  }
+  history.ended(RequestId(id), {});
+}
+
+TEST(History, ForgetsTheOldestBeyondItsNumber) {
+  History history(3);
+  const auto application = application_of(1);
+  for (std::uint64_t id = 0; id < 5; ++id) serve(history, id, application);
+  EXPECT_EQ(history.list({.limit = 100}).size(), 3u);
+  EXPECT_FALSE(history.find(RequestId(1)).has_value());
+  EXPECT_TRUE(history.find(RequestId(2)).has_value());
+}
+
+TEST(History, KeepsFewerRequestsOfManyStages) {
+  constexpr std::size_t kBytes = 1u << 20;
+  const auto kept = [](std::size_t stages) {
+    History history(10'000, kBytes);
+    const auto application = application_of(stages);
+    for (std::uint64_t id = 0; id < 1000; ++id) serve(history, id, application);
+    return history.list({.limit = 10'000}).size();
+  };
+  EXPECT_EQ(kept(1), 1000u);
+  EXPECT_LT(kept(200), 60u);
+  EXPECT_GT(kept(200), 5u);
+}
+
+TEST(History, DoesNotHoldApplicationsForRequestsItForgot) {
+  constexpr std::size_t kBytes = 1u << 20;
+  History history(10'000, kBytes);
+  std::vector<std::weak_ptr<const Application>> deployed;
+  for (std::uint64_t id = 0; id < 100; ++id) {
+    const auto application = application_of(100);
+    deployed.push_back(application);
+    serve(history, id, application);
+  }
+  const auto held = std::count_if(deployed.begin(), deployed.end(), [](const auto& a) { return !a.expired(); });
+  EXPECT_LT(static_cast<std::size_t>(held) * 100 * sizeof(Stage), kBytes);
+  EXPECT_FALSE(deployed.back().expired());
+}
+
+TEST(History, WhatRunsIsNeverForgotten) {
+  History history(1, 1);
+  history.arrived({.id = RequestId(1), .application = application_of(50)});
+  for (std::uint64_t id = 2; id < 5; ++id) serve(history, id, application_of(50));
+  EXPECT_TRUE(history.find(RequestId(1)).has_value());
+  EXPECT_FALSE(history.find(RequestId(4)).has_value());
+}
+
+}  // namespace
+}  // namespace sluice::live
