@@ -168,22 +168,29 @@ TEST(Deploy, AFunctionThatSeveralHaveIsLoadedForWhoeverIsLeft) {
 
 // Nothing that was learned of a queue may be believed of the one that has its place.
 TEST(Deploy, EverySchedulerTreatsANewApplicationInAnOldPlaceAsNew) {
+  Profile batches_pay = ten_ms();
+  std::get<ProfileTable>(batches_pay).rows[2].mean_ms = 11;
+  const ProfileChanged pay{ApplicationId(2), FunctionId(0), std::make_shared<Profile>(batches_pay)};
   for (const std::string_view name : policy::scheduler_names()) {
-    const auto play = [&](bool after_another, bool reload) {
+    const auto play = [&](bool used, bool reload) {
       Scene scene({stage("kept", {}, 2)}, std::string(name));
-      scene.invoker(0, 4).invoker(1, 2);
-      if (after_another) {
-        come_and_go(scene, 1, {stage("x", {}, 1)});
-      } else {
-        scene.deploy({stage("x", {}, 1)});  // the same ids; never used
+      scene.invoker(0, 1).deploy({stage("x", {}, 1)}).to(1);
+      for (std::uint32_t i = 0; used && i < 40; ++i) {  // more than there is room for
+        (void)scene.at(5.0 * i).arrive(100 + i).decide();
+        if (i % 2 == 1 && !scene.started().empty()) scene.finish();
       }
+      scene.at(250);
+      for (std::uint32_t i = 0; used && i < 40; ++i) scene.see(RequestCancelled{RequestId(100 + i)});
+      while (!scene.started().empty()) (void)scene.finish().decide();
+      (void)scene.see(ApplicationRemoved{ApplicationId(1)}).decide();
       if (reload) scene.reload();
-      scene.deploy({stage("a"), stage("b", {0})}).to(2);
+      scene.deploy({stage("a"), stage("b", {0})}).see(pay).to(2);
       Starts out;
-      for (std::uint32_t i = 0; i < 6; ++i) {
+      for (std::uint32_t i = 0; i < 12; ++i) {
         if (reload) scene.reload();
-        for (const std::string& start : scene.at(50.0 * i).arrive(i).decide()) out.push_back(start);
-        if (!scene.started().empty()) scene.finish();
+        out.push_back(str("at ", i));
+        for (const std::string& start : scene.at(300 + 2.0 * i).arrive(i).decide()) out.push_back(start);
+        if (i % 2 == 1 && !scene.started().empty()) scene.finish();
       }
       return out;
     };
