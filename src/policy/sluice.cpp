@@ -51,6 +51,7 @@ class SluiceDispatch final : public Dispatch {
   void removed(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()] = {};
+    state_->company[queue.id.index()] = {};
     state_->taken_ms[queue.id.index()] = {};
     if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
     if (queue.id.index() < rules_.size()) rules_[queue.id.index()] = {};
