@@ -91,9 +91,10 @@ policy::QueueId QueuePlaces::put(policy::Queue queue) {
     free_.insert(static_cast<std::uint32_t>(queues_.size()));
     queues_.emplace_back();
   }
-  queue.id = policy::QueueId(free_.extract(free_.begin()).value());
-  queues_[queue.id.index()] = std::move(queue);
-  return queues_[queue.id.index()].id;
+  const policy::QueueId id(free_.extract(free_.begin()).value());
+  queue.id = id;
+  queues_[id.index()] = std::move(queue);
+  return id;
 }
 
 Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
