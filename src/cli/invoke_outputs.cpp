@@ -43,7 +43,8 @@ Result<std::string> write_output(const std::string& assignment, const std::vecto
   const auto parts = split_assignment("--output", assignment);
   if (!parts) return parts.error();
   const auto& [name, path] = *parts;
-  const auto found = std::ranges::find_if(outputs, [&](const OwnTensor& output) { return output.info.name == name; });
+  const auto same = [&wanted = name](const OwnTensor& output) { return output.info.name == wanted; };
+  const auto found = std::ranges::find_if(outputs, same);
   if (found == outputs.end()) {
     std::vector<std::string> names;
     for (const OwnTensor& output : outputs) names.push_back(output.info.name);

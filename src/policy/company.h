@@ -53,7 +53,7 @@ class Company {
 
  private:
   static constexpr std::uint32_t kCountMax = 256;
-  static constexpr std::int64_t kPause = 4;  // times what was waited in vain
+  static constexpr std::uint32_t kPause = 4;  // times what was waited in vain
   static constexpr std::uint32_t kDoublings = 10;
   static constexpr Duration kPauseMax = Duration::s(60);
 
