@@ -1,5 +1,5 @@
 // VcpuLimit: keeps a worker to its vCPUs and its memory, by control groups where allowed, else by affinity (and the
-// number of threads, which the worker is told). Used by one thread, but for clear().
+// number of threads, which the worker is told). Used by one thread, but for confine() and clear().
 #pragma once
 #include <sys/types.h>
 

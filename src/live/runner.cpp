@@ -94,8 +94,11 @@ void Runner::work() {
   for (Letter& letter : letters_) read(letter);
   letters_.clear();
   expire_timeouts();
-  const auto wake = scheduler_->next_wake();
-  if (told_ || (wake && *wake <= now_)) decide();
+  const auto due = [this] {  // asked only where nothing was told: policies look at all that is loaded for it
+    const auto wake = scheduler_->next_wake();
+    return wake && *wake <= now_;
+  };
+  if (told_ || due()) decide();
   in_system_.store(scheduler_->requests_in_system());
   if (changed_ && now_ - published_ >= kSnapshotAge) publish();
   outside_.listen(wake_at());
