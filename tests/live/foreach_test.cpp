@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "domain/limits.h"
 #include "live/live_server.h"
-#include "record/replay.h"
 
 namespace sluice::live {
 namespace {
@@ -285,11 +284,7 @@ TEST_F(ForeachTest, LogsWhatReplaysToTheSameCommands) {
   for (int i = 0; i < 20; ++i) answers.push_back(ask({1, 2, 3}, {3}));
   for (auto& answer : answers) EXPECT_EQ(text(answer.get()), "[3] 1 2 3");
   platform_.reset();
-  std::ifstream log(file("events/events-1-0.log"), std::ios::binary);
-  auto reader = record::LogReader::open(log);
-  ASSERT_TRUE(reader.ok()) << reader.error().message;
-  auto scheduler = record::make_scheduler(reader->header());
-  const auto replayed = record::replay(*reader, **scheduler);
+  const auto replayed = live_test::replay_in(folder_.path());
   ASSERT_TRUE(replayed.ok()) << replayed.error().message;
   EXPECT_FALSE(replayed->difference.has_value());
   EXPECT_GT(replayed->commands, 20u * 3);

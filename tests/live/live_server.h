@@ -2,12 +2,14 @@
 #pragma once
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
 #include <unistd.h>
 
 #include "live/platform.h"
+#include "record/replay.h"
 
 namespace sluice::live_test {
 
@@ -63,6 +65,16 @@ inline std::future<live::Answer> call(live::Service& service, live::Call call) {
   auto future = promise->get_future();
   service.call(std::move(call), [promise](live::Answer answer) { promise->set_value(std::move(answer)); });
   return future;
+}
+
+// The first log of a server that has ended, played again.
+inline Result<record::Replayed> replay_in(const std::string& folder) {
+  std::ifstream log(folder + "/events/events-1-0.log", std::ios::binary);
+  auto reader = record::LogReader::open(log);
+  if (!reader) return reader.error();
+  auto scheduler = record::make_scheduler(reader->header());
+  if (!scheduler) return scheduler.error();
+  return record::replay(*reader, **scheduler);
 }
 
 }  // namespace sluice::live_test

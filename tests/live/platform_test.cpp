@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "live/live_server.h"
-#include "record/replay.h"
 
 namespace sluice::live {
 namespace {
@@ -234,11 +233,7 @@ TEST_F(PlatformTest, LogsWhatReplaysToTheSameCommands) {
   }
   for (auto& answer : answers) (void)answer.get();
   platform_.reset();
-  std::ifstream log(folder_.path() + "/events/events-1-0.log", std::ios::binary);
-  auto reader = record::LogReader::open(log);
-  ASSERT_TRUE(reader.ok()) << reader.error().message;
-  auto scheduler = record::make_scheduler(reader->header());
-  const auto replayed = record::replay(*reader, **scheduler);
+  const auto replayed = live_test::replay_in(folder_.path());
   ASSERT_TRUE(replayed.ok()) << replayed.error().message;
   EXPECT_FALSE(replayed->difference.has_value());
   EXPECT_GT(replayed->commands, 50u);

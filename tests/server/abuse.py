@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from serving import HERE, HOSTILE_WORKER, PATIENCE, SANITIZED, Failure, Folder, Server, floats, wait_until
+from serving import HERE, HOSTILE_WORKER, PATIENCE, SANITIZED, Failure, Server, floats, run_in_folder, wait_until
 
 CLUSTER = ("--cluster", str(HERE / "documents/cluster.yaml"))
 WITHIN = 2.0  # seconds, on cores that attackers and others keep busy
@@ -175,13 +175,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--attackers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    with Folder() as folder:
-        try:
-            run(folder, parser.parse_args())
-        except Failure as failure:
-            print(f"error: {failure}", file=sys.stderr)
-            return 1
-    return 0
+    return run_in_folder(run, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import threading
 import time
 from pathlib import Path
 
-from serving import (HERE, PATIENCE, Failure, Folder, Server, floats, left_control_groups, left_in_shared_memory, marked,
-                     wait_until)
+from serving import (HERE, PATIENCE, Failure, Server, floats, left_control_groups, left_in_shared_memory, marked,
+                     run_in_folder, wait_until)
 
 KILL_EVERY = 0.2  # seconds
 CLUSTER = ("--cluster", str(HERE / "documents/cluster.yaml"))
@@ -213,13 +213,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="over which they are sent")
     parser.add_argument("--restarts", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    with Folder() as folder:
-        try:
-            run(folder, parser.parse_args())
-        except Failure as failure:
-            print(f"error: {failure}", file=sys.stderr)
-            return 1
-    return 0
+    return run_in_folder(run, parser.parse_args())
 
 
 if __name__ == "__main__":

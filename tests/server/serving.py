@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -49,6 +50,17 @@ class Folder:
 
     def __exit__(self, *_):
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def run_in_folder(run, options):
+    """The exit status of a test that is a program: run(folder, options), which raises a Failure if it fails."""
+    with Folder() as folder:
+        try:
+            run(folder, options)
+        except Failure as failure:
+            print(f"error: {failure}", file=sys.stderr)
+            return 1
+    return 0
 
 
 class Server:
