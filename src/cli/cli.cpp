@@ -36,7 +36,8 @@ void add_up(CLI::App& app, int& status) {
   auto options = std::make_shared<UpOptions>();
   CLI::App* command = app.add_subcommand("up", "Serve: gateway, scheduler and workers on this machine");
   command->add_option("--listen", options->listen, "HOST:PORT, port 0: any (default 127.0.0.1:8000)");
-  command->add_option("--data", options->data, "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
+  command->add_option("--data", options->data,
+                      "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
   command->add_option("--cluster", options->cluster, "A document with machines to emulate (default: this machine)");
   command->add_option("--scheduler", options->scheduler, "Its name (default sluice)");
   command->add_option("--objects", options->objects, "Shared memory for tensors (default 2GB)");

@@ -17,14 +17,15 @@
 namespace sluice::cli {
 namespace {
 
-constexpr const char* kApplications[] = {"image_classification.yaml", "depth_recognition.yaml", "background_elimination.yaml",
-                                         "expanded_image_classification.yaml"};
+constexpr const char* kApplications[] = {"image_classification.yaml", "depth_recognition.yaml",
+                                         "background_elimination.yaml", "expanded_image_classification.yaml"};
 
 Result<live::Deployed> deploy_file(live::Platform& platform, const std::string& file) {
   RecordingReader read;
   const spec::Loaded loaded = spec::load(file, read.reader());
   const auto* application = loaded.document ? std::get_if<Application>(&*loaded.document) : nullptr;
-  if (application == nullptr) return Error{ErrorCode::invalid, str("'", file, "' is not an application: try sluice check ", file)};
+  if (application == nullptr)
+    return Error{ErrorCode::invalid, str("'", file, "' is not an application: try sluice check ", file)};
   const auto files = collect(loaded, *application, read);
   if (!files) return files.error();
   live::Deployment deployment{.main = files->main};
@@ -59,7 +60,8 @@ Result<live::Answer> call(live::Platform& platform, const std::string& applicati
     platform.call(std::move(request), [&](live::Answer answer) { promise.set_value(std::move(answer)); });
     last = promise.get_future().get();
     if (last.kind != live::AnswerKind::finished) {
-      return Error{ErrorCode::unavailable, str("the demo's call of ", application, " failed: ", last.stage, " ", last.error)};
+      return Error{ErrorCode::unavailable,
+                   str("the demo's call of ", application, " failed: ", last.stage, " ", last.error)};
     }
   }
   return last;
@@ -77,7 +79,8 @@ std::int64_t label_of(const live::Answer& answer) {
 
 std::string picture_file(const live::Answer& answer) {
   for (const data::Tensor& tensor : answer.outputs) {
-    const auto picture = picture_of({tensor.info, std::string(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size)});
+    const auto picture =
+        picture_of({tensor.info, std::string(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size)});
     if (picture) return encode_png(*picture);
   }
   return {};
@@ -117,13 +120,15 @@ Status show_calls(live::Platform& platform, const std::string& folder, const std
   std::filesystem::create_directories(demo, failed);
   const auto body = request_body(image);
   if (!body) return body.error();
-  for (const auto& [name, content] : {std::pair("/request.json", *body), std::pair("/card.png", picture_file(*drawn))}) {
+  for (const auto& [name, content] :
+       {std::pair("/request.json", *body), std::pair("/card.png", picture_file(*drawn))}) {
     if (const Status written = write(demo + name, content); !written) return written;
   }
   const auto line = [](const live::Answer& a) {
     return fmt::format("{:.0f} ms, {:.0f} ms before the deadline, ${:.2g}", a.latency.to_ms(), a.slack.to_ms(), a.cost);
   };
-  say(str(kReads, ": in ", folder, kScene, ", out: the digit on the card is a ", label_of(*read), " (", line(*read), ")"));
+  say(str(kReads, ": in ", folder, kScene, ", out: the digit on the card is a ", label_of(*read), " (", line(*read),
+          ")"));
   say(str(kDraws, ": the same picture in, out: ", demo, "/card.png, the card alone (", line(*drawn), ")"));
   say("\nTry it:");
   say(str("  curl -s http://", address, "/v2/models/", kReads, "/infer -d @", demo, "/request.json"));
@@ -137,7 +142,8 @@ Status show_calls(live::Platform& platform, const std::string& folder, const std
 Status show_demo(live::Platform& platform, const std::string& address, const std::string& directory,
                  const std::function<void(const std::string&)>& say) {
   const std::string folder = example_folder("vision");
-  if (folder.empty()) return Error{ErrorCode::not_found, "the example `examples/vision` is not beside this program or above it"};
+  if (folder.empty())
+    return Error{ErrorCode::not_found, "the example `examples/vision` is not beside this program or above it"};
   for (const char* name : kApplications) {
     const auto deployed = deploy_file(platform, str(folder, "/", name));
     if (!deployed) return deployed.error();

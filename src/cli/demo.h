@@ -1,4 +1,5 @@
-// `sluice up --demo`: deploys the vision example, makes one call with a picture in and out, and prints the lines to try.
+// `sluice up --demo`: deploys the vision example, makes one call with a picture in and out, and prints the lines to
+// try.
 #pragma once
 #include <functional>
 #include <string>

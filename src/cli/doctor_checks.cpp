@@ -103,7 +103,8 @@ Finding check_python() {
   const std::vector<std::string> words = lines(ran->output);
   if (ran->status != 0 || words.empty())
     return {Level::warning, "python",
-            "python3 has no numpy: functions of runtime python cannot run; install python3-numpy, or name another one with SLUICE_PYTHON"};
+            "python3 has no numpy: functions of runtime python cannot run; install python3-numpy, or name another one "
+            "with SLUICE_PYTHON"};
   const std::size_t blank = words.front().find(' ');
   return {Level::ok, "python",
           fmt::format("python3 {} with numpy {}", words.front().substr(0, blank), words.front().substr(blank + 1))};

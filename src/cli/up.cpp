@@ -48,14 +48,16 @@ NodeGroup this_machine() {
   struct sysinfo info {};
   ::sysinfo(&info);
   const double memory = static_cast<double>(info.totalram) * static_cast<double>(info.mem_unit) * kForWorkers;
-  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()), .memory = Bytes(static_cast<std::int64_t>(memory))};
+  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()),
+          .memory = Bytes(static_cast<std::int64_t>(memory))};
 }
 
 // One line is enough to stop; the command that shows the others is named.
 std::string first_error(const spec::Diagnostics& diagnostics, const std::string& file) {
   for (const spec::Diagnostic& diagnostic : diagnostics.sorted()) {
     if (diagnostic.severity != spec::Diagnostic::Severity::error) continue;
-    const std::string more = diagnostics.errors() > 1 ? str("; all ", diagnostics.errors(), " errors: sluice check ", file) : "";
+    const std::string more =
+        diagnostics.errors() > 1 ? str("; all ", diagnostics.errors(), " errors: sluice check ", file) : "";
     return str(to_string(diagnostic), more);
   }
   return str(file, " cannot be read");
@@ -87,7 +89,9 @@ Result<live::PlatformOptions> platform_options(const UpOptions& options) {
 }
 
 std::string state_of(const live::Model& model) {
-  const char* state = model.state == live::ModelState::ready ? "READY" : model.state == live::ModelState::loading ? "LOADING" : "UNAVAILABLE";
+  const char* state = model.state == live::ModelState::ready     ? "READY"
+                      : model.state == live::ModelState::loading ? "LOADING"
+                                                                 : "UNAVAILABLE";
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 
@@ -154,8 +158,8 @@ Result<std::string> key_of(const std::string& directory) {
   return made->text;
 }
 
-// A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes, and
-// threads share few heaps. What ordinary requests need comes and goes within heaps that are left alone.
+// A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes,
+// and threads share few heaps. What ordinary requests need comes and goes within heaps that are left alone.
 void keep_memory_small() {
   constexpr int kLarge = 256 << 10, kHeaps = 4, kLeftAlone = 4 << 20, kGrowBy = 256 << 10;
   ::mallopt(M_MMAP_THRESHOLD, kLarge);
@@ -186,13 +190,15 @@ int up_command(const UpOptions& options) {
   if (!platform) return fail(platform.error().message);
   const auto key = key_of(directory);
   if (!key) return fail(key.error().message);
-  const auto router = gateway::make_router(**platform, {.version = SLUICE_VERSION, .triton_errors = options.triton_errors});
+  const auto router =
+      gateway::make_router(**platform, {.version = SLUICE_VERSION, .triton_errors = options.triton_errors});
   auto server = gateway::HttpServer::start({.listen = options.listen, .key = *key, .threads = options.threads}, *router,
                                            scheduler_of(**platform));
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());
   if (options.demo) {
-    if (const Status shown = show_demo(**platform, (*server)->address(), directory, say); !shown) return fail(shown.error().message);
+    if (const Status shown = show_demo(**platform, (*server)->address(), directory, say); !shown)
+      return fail(shown.error().message);
   }
   if (options.json) {
     say(str("{\"listening\":\"", (*server)->address(), "\",\"pid\":", ::getpid(), "}"));

@@ -1,5 +1,5 @@
-// Where the programs are that run functions: sluice-worker beside sluice itself (or $SLUICE_WORKER), and the Python worker, which
-// is written out from this program.
+// Where the programs are that run functions: sluice-worker beside sluice itself (or $SLUICE_WORKER), and the Python
+// worker, which is written out from this program.
 #pragma once
 #include <string>
 

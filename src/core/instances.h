@@ -1,4 +1,5 @@
-// Instances: the functions that are loaded on invokers or on their way there, found by id, by invoker and by being free.
+// Instances: the functions that are loaded on invokers or on their way there, found by id, by invoker and by being
+// free.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,7 @@ class Instances {
   Slots<policy::Instance> values_;
   std::uint64_t next_ = 0;
   // Derived.
-  std::unordered_map<InstanceId, Slot> by_id_;   // looked up, never walked
+  std::unordered_map<InstanceId, Slot> by_id_;  // looked up, never walked
   std::vector<std::vector<Slot>> by_invoker_;
 };
 

@@ -26,12 +26,14 @@ bool Scheduler::take_memory(const policy::Instance& instance, Level level) {
 
 void Scheduler::open_room(policy::Instance& instance) {
   if (memory_place(instance.level) == MemoryPlace::none) return;
-  books_.room(instance.invoker, gpu_of(instance, instance.level)).add(instance.function, instance.batches - instance.running);
+  books_.room(instance.invoker, gpu_of(instance, instance.level))
+      .add(instance.function, instance.batches - instance.running);
 }
 
 void Scheduler::close_room(policy::Instance& instance) {
   if (memory_place(instance.level) == MemoryPlace::none) return;
-  books_.room(instance.invoker, gpu_of(instance, instance.level)).take(instance.function, instance.batches - instance.running);
+  books_.room(instance.invoker, gpu_of(instance, instance.level))
+      .take(instance.function, instance.batches - instance.running);
 }
 
 // One that an invoker brought along when it joined.

@@ -52,7 +52,8 @@ void Scheduler::cancel_batches_of(RequestId request) {
     if (!batch.used) continue;
     const auto theirs = [&](const policy::Waiting& m) { return m.request == request; };
     if (batch.cancelled || std::none_of(batch.members.begin(), batch.members.end(), theirs)) continue;
-    if (std::any_of(batch.members.begin(), batch.members.end(), [&](const policy::Waiting& m) { return expected(m); })) continue;
+    if (std::any_of(batch.members.begin(), batch.members.end(), [&](const policy::Waiting& m) { return expected(m); }))
+      continue;
     batch.cancelled = true;
     stopped.push_back({.invoker = batch.invoker, .id = batch.id});
   }

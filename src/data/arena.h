@@ -71,7 +71,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::size_t capacity_;
   mutable std::mutex mutex_;
   std::size_t used_ = 0;
-  std::map<std::size_t, std::size_t> free_;                      // offset → size
+  std::map<std::size_t, std::size_t> free_;                     // offset → size
   std::set<std::pair<std::size_t, std::size_t>> free_by_size_;  // size, offset
 };
 

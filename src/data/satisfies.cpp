@@ -17,19 +17,30 @@ std::optional<double> number(const Tensor& tensor) {
   if (element_count(tensor.info.shape) != 1 || tensor.size != element_size(tensor.info.type)) return std::nullopt;
   switch (tensor.info.type) {
     case DataType::boolean:
-    case DataType::uint8: return read<std::uint8_t>(tensor);
-    case DataType::uint16: return read<std::uint16_t>(tensor);
-    case DataType::uint32: return read<std::uint32_t>(tensor);
-    case DataType::uint64: return read<std::uint64_t>(tensor);
-    case DataType::int8: return read<std::int8_t>(tensor);
-    case DataType::int16: return read<std::int16_t>(tensor);
-    case DataType::int32: return read<std::int32_t>(tensor);
-    case DataType::int64: return read<std::int64_t>(tensor);
-    case DataType::fp32: return read<float>(tensor);
-    case DataType::fp64: return read<double>(tensor);
+    case DataType::uint8:
+      return read<std::uint8_t>(tensor);
+    case DataType::uint16:
+      return read<std::uint16_t>(tensor);
+    case DataType::uint32:
+      return read<std::uint32_t>(tensor);
+    case DataType::uint64:
+      return read<std::uint64_t>(tensor);
+    case DataType::int8:
+      return read<std::int8_t>(tensor);
+    case DataType::int16:
+      return read<std::int16_t>(tensor);
+    case DataType::int32:
+      return read<std::int32_t>(tensor);
+    case DataType::int64:
+      return read<std::int64_t>(tensor);
+    case DataType::fp32:
+      return read<float>(tensor);
+    case DataType::fp64:
+      return read<double>(tensor);
     case DataType::fp16:
     case DataType::bf16:
-    case DataType::bytes: return std::nullopt;
+    case DataType::bytes:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -44,14 +55,21 @@ std::optional<std::string> text(const Tensor& tensor) {
 template <class T>
 bool compare(const T& left, Comparator comparator, const T& right) {
   switch (comparator) {
-    case Comparator::equal: return left == right;
-    case Comparator::not_equal: return left != right;
-    case Comparator::less: return left < right;
-    case Comparator::less_equal: return left <= right;
-    case Comparator::greater: return left > right;
-    case Comparator::greater_equal: return left >= right;
+    case Comparator::equal:
+      return left == right;
+    case Comparator::not_equal:
+      return left != right;
+    case Comparator::less:
+      return left < right;
+    case Comparator::less_equal:
+      return left <= right;
+    case Comparator::greater:
+      return left > right;
+    case Comparator::greater_equal:
+      return left >= right;
     case Comparator::present:
-    case Comparator::matches: return false;
+    case Comparator::matches:
+      return false;
   }
   return false;
 }
@@ -89,7 +107,8 @@ bool satisfies(const Tensor& tensor, const Comparison& comparison) {
   const auto have = number(tensor);
   if (!have) return false;
   const bool* flag = std::get_if<bool>(&comparison.right);
-  return compare(*have, comparison.comparator, flag != nullptr ? (*flag ? 1.0 : 0.0) : std::get<double>(comparison.right));
+  return compare(*have, comparison.comparator,
+                 flag != nullptr ? (*flag ? 1.0 : 0.0) : std::get<double>(comparison.right));
 }
 
 }  // namespace sluice::data

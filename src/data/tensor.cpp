@@ -8,18 +8,23 @@ std::size_t element_size(DataType type) {
   switch (type) {
     case DataType::boolean:
     case DataType::uint8:
-    case DataType::int8: return 1;
+    case DataType::int8:
+      return 1;
     case DataType::uint16:
     case DataType::int16:
     case DataType::fp16:
-    case DataType::bf16: return 2;
+    case DataType::bf16:
+      return 2;
     case DataType::uint32:
     case DataType::int32:
-    case DataType::fp32: return 4;
+    case DataType::fp32:
+      return 4;
     case DataType::uint64:
     case DataType::int64:
-    case DataType::fp64: return 8;
-    case DataType::bytes: return 0;
+    case DataType::fp64:
+      return 8;
+    case DataType::bytes:
+      return 0;
   }
   return 0;
 }
@@ -27,7 +32,8 @@ std::size_t element_size(DataType type) {
 std::optional<std::size_t> element_count(std::span<const std::int64_t> shape) {
   std::size_t count = 1;
   for (const std::int64_t dimension : shape) {
-    if (dimension < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(dimension), &count)) return std::nullopt;
+    if (dimension < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(dimension), &count))
+      return std::nullopt;
   }
   return count;
 }

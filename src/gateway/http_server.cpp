@@ -205,7 +205,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
   if (options.connections_max == 0) options.connections_max = connections_allowed();
   Access access = open ? Access() : Access(options.key);
   auto server = std::make_unique<Server>(
-      std::make_shared<ServerShared>(std::move(options), std::move(access), handler, std::move(companion)), address->host);
+      std::make_shared<ServerShared>(std::move(options), std::move(access), handler, std::move(companion)),
+      address->host);
   if (const error_code error = server->listen(*endpoint)) return cannot_listen(*address, error);
   server->run();
   return std::unique_ptr<HttpServer>(std::move(server));

@@ -31,7 +31,11 @@ class Connection;
 
 struct ServerShared {
   ServerShared(ServerOptions o, Access a, Handler& h, Companion c)
-      : options(std::move(o)), access(std::move(a)), handler(h), companion(std::move(c)), bodies(options.bodies_bytes_max) {}
+      : options(std::move(o)),
+        access(std::move(a)),
+        handler(h),
+        companion(std::move(c)),
+        bodies(options.bodies_bytes_max) {}
   const ServerOptions options;
   const Access access;
   Handler& handler;  // not used any more once the server has stopped

@@ -9,9 +9,8 @@ namespace sluice::invoker {
 namespace {
 
 bool same_form(const data::Tensors& a, const data::Tensors& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const data::Tensor& x, const data::Tensor& y) {
-    return x.info == y.info;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const data::Tensor& x, const data::Tensor& y) { return x.info == y.info; });
 }
 
 std::uint64_t place(const data::Tensor& tensor) {
@@ -38,8 +37,8 @@ wire::Placed stacked(const data::Tensor& first, std::size_t rows) {
 std::vector<std::vector<std::uint32_t>> stackable(std::span<const data::Tensors> members) {
   std::vector<std::vector<std::uint32_t>> out;
   for (std::uint32_t m = 0; m < members.size(); ++m) {
-    const auto group = std::find_if(out.begin(), out.end(),
-                                    [&](const auto& g) { return same_form(members[g.front()], members[m]); });
+    const auto group =
+        std::find_if(out.begin(), out.end(), [&](const auto& g) { return same_form(members[g.front()], members[m]); });
     if (group != out.end())
       group->push_back(m);
     else
@@ -71,9 +70,9 @@ Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Are
     }
     const auto block = arena.allocate(first.size * members.size());
     if (!block) {
-      return Error{ErrorCode::unavailable, str("the object store is full: a batch needs ", first.size * members.size(),
-                                               " bytes, ", arena.capacity() - arena.used(), " of ", arena.capacity(),
-                                               " are free")};
+      return Error{ErrorCode::unavailable,
+                   str("the object store is full: a batch needs ", first.size * members.size(), " bytes, ",
+                       arena.capacity() - arena.used(), " of ", arena.capacity(), " are free")};
     }
     for (std::size_t m = 0; m < members.size(); ++m) {
       std::memcpy(block->data() + m * first.size, (*members[m])[t].bytes().data(), first.size);

@@ -1,6 +1,6 @@
 // Measures how long a function takes, configuration by configuration, in a worker of its own: what `sluice profile` and
-// `deploy` do for functions without a profile. The most telling configurations come first, so that whatever was measured
-// when the time is over is of use.
+// `deploy` do for functions without a profile. The most telling configurations come first, so that whatever was
+// measured when the time is over is of use.
 #pragma once
 #include <cstdint>
 #include <functional>

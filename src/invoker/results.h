@@ -20,7 +20,7 @@ struct RowResult {
 
 // One result a row. An error if the answer as a whole makes no sense: then the worker is not to be trusted any more; it
 // says what the worker did ("answered for other rows").
-[[nodiscard]] Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t rows, const data::Block& space,
-                                                        const Function& function);
+[[nodiscard]] Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t rows,
+                                                        const data::Block& space, const Function& function);
 
 }  // namespace sluice::invoker

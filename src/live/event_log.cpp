@@ -31,7 +31,8 @@ std::string EventLog::path(std::uint64_t segment, const char* ending) const {
 Status EventLog::begin_segment() {
   file_ = wire::Descriptor(::open(path(segment_, ".log").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file_.valid()) {
-    return Error{ErrorCode::io, str("the event log ", path(segment_, ".log"), " cannot be written: ", std::strerror(errno))};
+    return Error{ErrorCode::io,
+                 str("the event log ", path(segment_, ".log"), " cannot be written: ", std::strerror(errno))};
   }
   written_ = 0;
   writer_->header(header_);

@@ -17,7 +17,7 @@ class EventLog {
  public:
   struct Options {
     std::string directory;
-    std::uint64_t epoch = 0;               // of this start; part of the names
+    std::uint64_t epoch = 0;  // of this start; part of the names
     std::uint64_t segment_bytes = 256u << 20;
     std::uint64_t segments_kept = 4;
   };

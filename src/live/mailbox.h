@@ -1,5 +1,6 @@
-// Mailbox: letters from many threads to one. What comes from outside is bounded, and full means "no", not a longer queue;
-// what the platform asks of itself always gets in, since there is no more of it than there are deployments and answers.
+// Mailbox: letters from many threads to one. What comes from outside is bounded, and full means "no", not a longer
+// queue; what the platform asks of itself always gets in, since there is no more of it than there are deployments and
+// answers.
 #pragma once
 #include <cstddef>
 #include <functional>

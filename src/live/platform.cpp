@@ -27,11 +27,15 @@ store::State stored(RequestState state) {
 
 RequestState state_of(const Answer& answer) {
   switch (answer.kind) {
-    case AnswerKind::finished: return answer.slack >= Duration{} ? RequestState::met : RequestState::late;
-    case AnswerKind::rejected: return RequestState::rejected;
-    case AnswerKind::cancelled: return RequestState::cancelled;
+    case AnswerKind::finished:
+      return answer.slack >= Duration{} ? RequestState::met : RequestState::late;
+    case AnswerKind::rejected:
+      return RequestState::rejected;
+    case AnswerKind::cancelled:
+      return RequestState::cancelled;
     case AnswerKind::failed:
-    case AnswerKind::deadline_exceeded: return RequestState::failed;
+    case AnswerKind::deadline_exceeded:
+      return RequestState::failed;
   }
   return RequestState::failed;
 }
@@ -125,7 +129,8 @@ Status Platform::begin() {
     const store::Request& request = (*unfinished)[i];
     auto tensors = store::from_blob(inputs[i], *arena_);
     if (!tensors) {
-      write_answer(request.id, {.state = store::State::failed, .finished = data::now(), .error = tensors.error().message}, "");
+      write_answer(request.id,
+                   {.state = store::State::failed, .finished = data::now(), .error = tensors.error().message}, "");
       continue;
     }
     // With its whole objective again: the time while nobody served is not held against it.
@@ -140,7 +145,8 @@ Status Platform::begin() {
 }
 
 Status Platform::begin_runner(std::uint64_t epoch) {
-  const record::LogHeader header{.scheduler = options_.scheduler, .parameters = options_.parameters, .transfer = options_.transfer};
+  const record::LogHeader header{
+      .scheduler = options_.scheduler, .parameters = options_.parameters, .transfer = options_.transfer};
   auto scheduler = record::make_scheduler(header);
   if (!scheduler) return scheduler.error();
   const std::string events = options_.directory + "/events";
@@ -150,28 +156,31 @@ Status Platform::begin_runner(std::uint64_t epoch) {
   if (!log) return log.error();
   agent_ = std::make_unique<invoker::Agent>(
       options_.agent, arena_, objects_,
-      invoker::AgentHooks{.event = [this](Event event) { runner_->happened(std::move(event)); },
-                          .log = [this](BatchId batch, const std::string& line) {
-                            runner_->history().log(batch, line);
-                          }});
+      invoker::AgentHooks{
+          .event = [this](Event event) { runner_->happened(std::move(event)); },
+          .log = [this](BatchId batch, const std::string& line) { runner_->history().log(batch, line); }});
   runner_ = std::make_unique<Runner>(
       std::move(*scheduler), std::move(*log), arena_, objects_,
-      Runner::Outside{
-          .deploy = [this](ApplicationId id, std::shared_ptr<const Application> application) {
-            agent_->deploy(id, std::move(application));
-          },
-          .forget = [this](ApplicationId id) {
-            agent_->forget(id);
-            // Its plans were many small pieces, which the heap would keep.
-            deployer_->post([] { ::malloc_trim(0); });
-          },
-          .act = [this](Command& command) { agent_->act(command); },
-          .look = [this] { agent_->look(); },
-          .listen = [this](std::optional<Time> until) { agent_->listen(until); },
-          .wait = [this] { agent_->waker().wait(); },
-          .ring = [this] { agent_->waker().ring(); },
-          .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-          .trouble = [this](const std::string& line) { if (options_.say) options_.say(line); }},
+      Runner::Outside{.deploy =
+                          [this](ApplicationId id, std::shared_ptr<const Application> application) {
+                            agent_->deploy(id, std::move(application));
+                          },
+                      .forget =
+                          [this](ApplicationId id) {
+                            agent_->forget(id);
+                            // Its plans were many small pieces, which the heap would keep.
+                            deployer_->post([] { ::malloc_trim(0); });
+                          },
+                      .act = [this](Command& command) { agent_->act(command); },
+                      .look = [this] { agent_->look(); },
+                      .listen = [this](std::optional<Time> until) { agent_->listen(until); },
+                      .wait = [this] { agent_->waker().wait(); },
+                      .ring = [this] { agent_->waker().ring(); },
+                      .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+                      .trouble =
+                          [this](const std::string& line) {
+                            if (options_.say) options_.say(line);
+                          }},
       options_.mailbox_max);
   if (const Status started = agent_->start(); !started) return started;
   std::uint32_t next = 0;
@@ -228,8 +237,10 @@ void Platform::measure(const Application& application, const std::vector<Unprofi
   for (const Unprofiled& wanted : functions) {
     const Function& function = application.functions[wanted.function];
     invoker::ProfilePlan plan{.budget = options_.profile_budget};
-    for (std::uint16_t v = 2; v <= options_.nodes.front().vcpu && v <= 8; v = static_cast<std::uint16_t>(v * 2)) plan.vcpu.push_back(v);
-    const auto table = invoker::measure(function, plan, spawner, arena_, [this](const auto&) { return !stopping_.load(); });
+    for (std::uint16_t v = 2; v <= options_.nodes.front().vcpu && v <= 8; v = static_cast<std::uint16_t>(v * 2))
+      plan.vcpu.push_back(v);
+    const auto table =
+        invoker::measure(function, plan, spawner, arena_, [this](const auto&) { return !stopping_.load(); });
     if (stopping_) return;
     if (!table) {
       if (options_.say) options_.say(str("function '", function.name, "' was not profiled: ", table.error().message));
@@ -239,10 +250,12 @@ void Platform::measure(const Application& application, const std::vector<Unprofi
       const std::lock_guard lock(profiles_mutex_);
       profiles_[wanted.key] = *table;
     }
-    writer_->post([key = wanted.key, csv = spec::write_profile_csv(*table)](store::Store& s) { return s.put_profile(key, csv); },
-                  [](const Status&) {});
+    writer_->post(
+        [key = wanted.key, csv = spec::write_profile_csv(*table)](store::Store& s) { return s.put_profile(key, csv); },
+        [](const Status&) {});
     runner_->mailbox().post(Profiled{application.name, function.name, std::make_shared<const Profile>(*table)});
-    if (options_.say) options_.say(str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
+    if (options_.say)
+      options_.say(str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
   }
 }
 
@@ -293,7 +306,9 @@ void Platform::remove(std::string application, std::function<void(Status)> done)
                   if (!status) return done(status);
                   for (std::size_t i = 0; i < names.size(); ++i) {
                     const bool last = i + 1 == names.size();
-                    runner_->mailbox().post(Removing{names[i], [last, done](bool) { if (last) done(Done{}); }});
+                    runner_->mailbox().post(Removing{names[i], [last, done](bool) {
+                                                       if (last) done(Done{});
+                                                     }});
                   }
                 });
 }
@@ -324,7 +339,8 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
   if (draining_) return accepted(Error{ErrorCode::io, kStopping});
   const auto known = snapshot();
   const Model* model = known->find(call.application);
-  if (model == nullptr) return accepted(Error{ErrorCode::not_found, str("there is no application '", call.application, "'")});
+  if (model == nullptr)
+    return accepted(Error{ErrorCode::not_found, str("there is no application '", call.application, "'")});
   const RequestId id(next_id_.fetch_add(1));
   store::Request request{.id = id,
                          .application = call.application,
@@ -344,7 +360,8 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
 }
 
 void Platform::let_in(RequestId id, Call call) {
-  const Status submitted = submit({id, std::move(call), [this, id](const Answer& answer) { finish_later(id, answer); }, true});
+  const Status submitted =
+      submit({id, std::move(call), [this, id](const Answer& answer) { finish_later(id, answer); }, true});
   if (!submitted) finish_later(id, {.request = id, .kind = AnswerKind::rejected, .error = "the mailbox is full"});
 }
 
@@ -359,7 +376,8 @@ void Platform::finish_later(RequestId id, const Answer& answer) {
                answer.kind == AnswerKind::finished ? store::to_blob(answer.outputs) : std::string());
 }
 
-// An answer must not be lost because the writer is busy or the disk is full: it is tried again after the next that is kept.
+// An answer must not be lost because the writer is busy or the disk is full: it is tried again after the next that is
+// kept.
 void Platform::write_answer(RequestId id, store::Answer answer, std::string outputs) {
   auto kept = std::make_shared<std::pair<store::Answer, std::string>>(std::move(answer), std::move(outputs));
   writer_->post([id, kept](store::Store& s) { return s.finish_request(id, kept->first, kept->second); },
@@ -416,7 +434,8 @@ std::vector<RequestRecord> Platform::requests(const RequestQuery& query) const {
     const auto same = [&](const RequestRecord& r) { return r.id == record.request.id; };
     if (std::none_of(out.begin(), out.end(), same)) out.push_back(record_of(record));
   }
-  std::sort(out.begin(), out.end(), [](const RequestRecord& a, const RequestRecord& b) { return a.arrival > b.arrival; });
+  std::sort(out.begin(), out.end(),
+            [](const RequestRecord& a, const RequestRecord& b) { return a.arrival > b.arrival; });
   if (out.size() > query.limit) out.resize(query.limit);
   return out;
 }
@@ -457,8 +476,10 @@ void Platform::describe(Snapshot& snapshot) const {
   snapshot.cold = cold_of(agent_->cold_starts());
   for (const invoker::WorkerStatus& worker : agent_->workers()) {
     if (worker.invoker.index() >= snapshot.nodes.size()) continue;
-    snapshot.nodes[worker.invoker.index()].instances.push_back(
-        {.id = worker.instance, .function = worker.function, .level = worker.loaded ? Level::host : Level::process, .pid = worker.pid});
+    snapshot.nodes[worker.invoker.index()].instances.push_back({.id = worker.instance,
+                                                                .function = worker.function,
+                                                                .level = worker.loaded ? Level::host : Level::process,
+                                                                .pid = worker.pid});
   }
   for (NodeInfo& node : snapshot.nodes) {
     node.vcpu_enforced = agent_->limits().describe_cpu();

@@ -146,9 +146,9 @@ class Runner {
   bool running_ = true;
   std::vector<Letter> letters_;  // that are being read
   Time now_, started_, published_;
-  bool told_ = false;               // something, since the last decision
-  bool changed_ = true;             // something, since the snapshot
-  std::vector<Deployed> deployed_;  // by ApplicationId
+  bool told_ = false;                   // something, since the last decision
+  bool changed_ = true;                 // something, since the snapshot
+  std::vector<Deployed> deployed_;      // by ApplicationId
   std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
   std::unordered_map<std::string, ApplicationId> names_;
   std::unordered_map<RequestId, Pending> pending_;

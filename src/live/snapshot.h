@@ -51,7 +51,7 @@ struct Model {
   ModelState state = ModelState::ready;
   std::string reason;  // where not ready, or while it is being profiled
   std::shared_ptr<const Application> application;
-  bool is_function = false;  // an implicit application of one stage
+  bool is_function = false;           // an implicit application of one stage
   std::vector<Port> inputs, outputs;  // of the whole; empty where not declared
   std::uint32_t batch_max = 1;        // that its functions may be run with
   ModelStats stats;

@@ -18,8 +18,9 @@
 namespace sluice::policy {
 namespace {
 
-constexpr auto kNames = std::to_array<std::string_view>({"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope",
-                                                         "fifo", "frontier", "best-fit", "kaas-round-robin", "admission"});
+constexpr auto kNames =
+    std::to_array<std::string_view>({"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope", "fifo", "frontier",
+                                     "best-fit", "kaas-round-robin", "admission"});
 
 // Everything is let in.
 class AdmitAll final : public Admission {
@@ -53,7 +54,8 @@ std::unique_ptr<Admission> make_admission(std::string_view name) {
 // ESG's evaluation gives all its schedulers the same prewarming.
 std::unique_ptr<Prewarm> make_prewarm(std::string_view name, const Parameters& parameters) {
   constexpr auto kEvaluation = std::to_array<std::string_view>({"esg", "infless", "fast-gshare", "orion", "aquatope"});
-  if (std::find(kEvaluation.begin(), kEvaluation.end(), name) != kEvaluation.end()) return make_prewarm_ewma(parameters);
+  if (std::find(kEvaluation.begin(), kEvaluation.end(), name) != kEvaluation.end())
+    return make_prewarm_ewma(parameters);
   if (name == "fifo") return make_prewarm_none();
   return make_prewarm_keep_alive(parameters);
 }

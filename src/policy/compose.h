@@ -1,5 +1,5 @@
-// The usual dispatch, put together from small parts: which queue comes first (ordering), which configurations it may run
-// with (planning), and where (placement). Batches start at once with what waits.
+// The usual dispatch, put together from small parts: which queue comes first (ordering), which configurations it may
+// run with (planning), and where (placement). Batches start at once with what waits.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-// FreeIndex: the usable invokers by how many slices they have free, so that placement looks at a few machines instead of
-// at all of them. Derived from the books, which keep it up to date.
+// FreeIndex: the usable invokers by how many slices they have free, so that placement looks at a few machines instead
+// of at all of them. Derived from the books, which keep it up to date.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -82,7 +82,8 @@ class KeepWarm : public Prewarm {
   [[nodiscard]] virtual std::uint32_t target(const View&, const SharedFunction&) const { return 0; }
   // When an idle instance need not stay any longer.
   [[nodiscard]] virtual Time gone_at(const View& view, const Instance& instance) const {
-    return stock_[instance.function.index()].waiting > 0 || announced(view, view.functions[instance.function.index()]) > 0
+    return stock_[instance.function.index()].waiting > 0 ||
+                   announced(view, view.functions[instance.function.index()]) > 0
                ? Time::max()
                : instance.idle_since + keep_alive_;
   }
@@ -106,7 +107,8 @@ class KeepWarm : public Prewarm {
       stock.room += instance.loading() ? 0 : instance.batches - instance.running;
     }
     for (const std::uint32_t queue : view.busy_queues) {
-      stock_[view.queues[queue].shared.index()].waiting += static_cast<std::uint32_t>(view.queues[queue].waiting.size());
+      stock_[view.queues[queue].shared.index()].waiting +=
+          static_cast<std::uint32_t>(view.queues[queue].waiting.size());
     }
   }
 
@@ -129,7 +131,8 @@ class KeepWarm : public Prewarm {
                        [&](QueueId queue) { return view.queue(queue).application == application; });
   }
 
-  // The machine with the most free slices that has, or could make, room in memory; then the most memory, then lowest id.
+  // The machine with the most free slices that has, or could make, room in memory; then the most memory, then lowest
+  // id.
   void want(const View& view, const SharedFunction& function, Wishes& out) {
     std::optional<Wishes::Load> best;
     std::tuple<bool, std::uint32_t, std::int64_t> best_rank;
@@ -140,7 +143,8 @@ class KeepWarm : public Prewarm {
         const bool device = function.level == Level::device;
         const Bytes free = (device ? invoker.gpus[g].memory_free : invoker.memory_free) - planned_[invoker.id.index()];
         if ((device ? invoker.gpus[g].memory : invoker.memory) < function.memory) continue;
-        const std::tuple rank(free >= function.memory, device ? invoker.gpus[g].free_count() : invoker.vcpu_free, free.count());
+        const std::tuple rank(free >= function.memory, device ? invoker.gpus[g].free_count() : invoker.vcpu_free,
+                              free.count());
         if (best && rank <= best_rank) continue;
         best_rank = rank;
         best = Wishes::Load{function.id, invoker.id, static_cast<std::uint16_t>(g)};
@@ -188,7 +192,8 @@ class Ewma final : public KeepWarm {
       const Queue& queue = view.queue(function.queues.front());
       const double service = plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;
       constexpr double kInstancesMax = 10'000;
-      return static_cast<std::uint32_t>(std::min(kInstancesMax, std::ceil(reserve_ * service / std::max(calls->gap_ms, 0.001))));
+      return static_cast<std::uint32_t>(
+          std::min(kInstancesMax, std::ceil(reserve_ * service / std::max(calls->gap_ms, 0.001))));
     }
     return view.now >= expected_load(function) && view.now < forgotten(*calls) ? 1 : 0;
   }
@@ -203,7 +208,8 @@ class Ewma final : public KeepWarm {
       const bool needed_soon = view.now >= expected_load(function) && view.now < forgotten(*calls);
       return needed_soon ? forgotten(*calls) : instance.idle_since;
     }
-    return stock(instance.function).instances > target(view, function) ? instance.idle_since + keep_alive_ : Time::max();
+    return stock(instance.function).instances > target(view, function) ? instance.idle_since + keep_alive_
+                                                                       : Time::max();
   }
 
   // Early enough to be ready when the next call is expected, with half a load time in hand.
@@ -230,10 +236,14 @@ class Ewma final : public KeepWarm {
 
 }  // namespace
 
-std::unique_ptr<Prewarm> make_prewarm_none() { return std::make_unique<KeepWarm>(Duration{}); }
+std::unique_ptr<Prewarm> make_prewarm_none() {
+  return std::make_unique<KeepWarm>(Duration{});
+}
 std::unique_ptr<Prewarm> make_prewarm_keep_alive(const Parameters& parameters) {
   return std::make_unique<KeepWarm>(Duration::s(parameter_or(parameters, "keep_alive_s", 600)));
 }
-std::unique_ptr<Prewarm> make_prewarm_ewma(const Parameters& parameters) { return std::make_unique<Ewma>(parameters); }
+std::unique_ptr<Prewarm> make_prewarm_ewma(const Parameters& parameters) {
+  return std::make_unique<Ewma>(parameters);
+}
 
 }  // namespace sluice::policy

@@ -31,13 +31,17 @@ std::optional<std::uint32_t> place(Placement placement, const View& view, const 
   const auto fits = [&](std::uint32_t invoker) { return view.fits(queue, c, invoker); };
   const InvokerId near = queue.waiting.front().inputs_at;
   switch (placement) {
-    case Placement::home: return from_home(view, queue, c);
-    case Placement::round_robin: return in_turn(view, queue, c, next);
-    case Placement::best_fit: return view.by_free.fullest(c.slices, fits);
+    case Placement::home:
+      return from_home(view, queue, c);
+    case Placement::round_robin:
+      return in_turn(view, queue, c, next);
+    case Placement::best_fit:
+      return view.by_free.fullest(c.slices, fits);
     case Placement::locality:
       if (near.valid() && fits(near.value())) return near.value();
       break;
-    case Placement::balance: break;
+    case Placement::balance:
+      break;
   }
   return view.by_free.emptiest(c.slices, fits);
 }

@@ -1,5 +1,5 @@
-// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the view
-// and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of
+// The parts of a scheduler. Each is a value with a state that the core owns, saves and hashes (visit); it reads the
+// view and proposes. The core re-checks and books every proposal, so a wrong policy crashes a simulation instead of
 // corrupting books.
 #pragma once
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace sluice::policy {
 struct Proposal {
   Configuration configuration;
   InvokerId invoker;
-  std::uint32_t members = 1;    // ≤ configuration.batch
-  std::uint32_t first = 0;      // first + members ≤ what waits
-  ReservationId reservation;    // what was promised to it; none: what is free
-  Time latest = Time::max();    // it may start; later it is not run
+  std::uint32_t members = 1;  // ≤ configuration.batch
+  std::uint32_t first = 0;    // first + members ≤ what waits
+  ReservationId reservation;  // what was promised to it; none: what is free
+  Time latest = Time::max();  // it may start; later it is not run
 };
 
 // Ranked alternatives for one queue, and what finding them took. Or the verdict that some of its invocations are not

@@ -85,7 +85,8 @@ class Slo final : public Admission {
 
   static std::size_t entry_of(const plan::WorkflowModel& model) {
     auto node = model.tree.root();
-    while (model.tree.nodes[node].kind != SeriesParallelTree::Kind::stage) node = model.tree.children_of(model.tree.nodes[node]).front();
+    while (model.tree.nodes[node].kind != SeriesParallelTree::Kind::stage)
+      node = model.tree.children_of(model.tree.nodes[node]).front();
     return model.tree.nodes[node].stage;
   }
 
@@ -130,9 +131,11 @@ class Slo final : public Admission {
     std::optional<Reserved> best;
     for (const Invoker& invoker : view.invokers) {
       profile::BatchInputs inputs;
-      if (stage.near.valid()) (invoker.id == stage.near ? inputs.local : inputs.remote) = function.input_bytes.value_or(Bytes{});
+      if (stage.near.valid())
+        (invoker.id == stage.near ? inputs.local : inputs.remote) = function.input_bytes.value_or(Bytes{});
       const Duration length = Duration::ms(stage.candidate.ms) + profile::transfer_time(view.transfer, inputs);
-      const auto gap = first_gap(with(invoker, taken), stage.candidate.configuration, shared(view, model, stage.stage), stage.ready, length);
+      const auto gap = first_gap(with(invoker, taken), stage.candidate.configuration, shared(view, model, stage.stage),
+                                 stage.ready, length);
       if (!gap) continue;
       const Time end = gap->from + length;
       if (best && (end > best->to || (end == best->to && invoker.id != stage.near))) continue;
@@ -154,7 +157,8 @@ class Slo final : public Admission {
     Invoker out = invoker;
     for (const Reserved& r : taken) {
       if (r.invoker != invoker.id) continue;
-      out.bookings.push_back({.reserved = true, .from = r.from, .to = r.to, .configuration = r.configuration, .positions = r.positions});
+      out.bookings.push_back(
+          {.reserved = true, .from = r.from, .to = r.to, .configuration = r.configuration, .positions = r.positions});
     }
     return out;
   }
@@ -258,7 +262,11 @@ class KeepPromises final : public Dispatch {
 
 }  // namespace
 
-std::unique_ptr<Admission> make_slo_admission() { return std::make_unique<Slo>(); }
-std::unique_ptr<Dispatch> make_reserved_dispatch() { return std::make_unique<KeepPromises>(); }
+std::unique_ptr<Admission> make_slo_admission() {
+  return std::make_unique<Slo>();
+}
+std::unique_ptr<Dispatch> make_reserved_dispatch() {
+  return std::make_unique<KeepPromises>();
+}
 
 }  // namespace sluice::policy

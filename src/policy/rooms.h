@@ -1,4 +1,5 @@
-// Rooms: what is free for a queue on every invoker, added up once per decision, for schedulers that compare all of them.
+// Rooms: what is free for a queue on every invoker, added up once per decision, for schedulers that compare all of
+// them.
 #pragma once
 #include <algorithm>
 #include <cstdint>

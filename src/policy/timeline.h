@@ -1,5 +1,5 @@
-// The bookings of an invoker over time: what is taken during a span, and where the next gap is. Used by the books, which
-// must not promise anything twice, and by reserved admission, which looks for room in the future.
+// The bookings of an invoker over time: what is taken during a span, and where the next gap is. Used by the books,
+// which must not promise anything twice, and by reserved admission, which looks for room in the future.
 #pragma once
 #include <cstdint>
 #include <optional>

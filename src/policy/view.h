@@ -94,7 +94,7 @@ struct Gpu {
   std::uint32_t slices = 0;   // in all
   std::uint64_t free = 0;     // a bit each
   Bytes memory, memory_free;  // for instances
-  InstanceRoom room;                  // of instances in its memory
+  InstanceRoom room;          // of instances in its memory
   [[nodiscard]] std::uint32_t free_count() const { return static_cast<std::uint32_t>(__builtin_popcountll(free)); }
   void visit(Archive& a) { a(slices, free, memory, memory_free, room); }
 };
@@ -138,10 +138,10 @@ struct Instance {
   InstanceId id;
   SharedFunctionId function;
   InvokerId invoker;
-  std::uint16_t gpu = 0;         // level device
-  Level level = Level::none;     // what is ready
-  Level wanted = Level::none;    // above level: being loaded; below: being given up
-  std::uint32_t batches = 1;     // it can run at once
+  std::uint16_t gpu = 0;       // level device
+  Level level = Level::none;   // what is ready
+  Level wanted = Level::none;  // above level: being loaded; below: being given up
+  std::uint32_t batches = 1;   // it can run at once
   std::uint32_t running = 0;
   Time idle_since;
   [[nodiscard]] bool loading() const { return wanted > level; }
@@ -155,7 +155,7 @@ struct SharedFunction {
   std::uint64_t key = 0;      // of tenant, name and content
   ApplicationId application;  // one of them
   FunctionId function;
-  Bytes memory;        // of one instance
+  Bytes memory;  // of one instance
   ColdStart cold_start;
   Level level = Level::device;  // that its bodies need
   std::vector<QueueId> queues;  // of all of them
@@ -171,14 +171,14 @@ struct ApplicationModel {
 
 struct View {
   Time now;
-  std::span<const Queue> queues;                    // QueueId is the position
-  std::span<const std::uint32_t> busy_queues;       // those that are not empty, ascending
-  std::span<const Invoker> invokers;                // InvokerId is the position
-  const FreeIndex& by_free;                         // the same, by free slices
-  std::span<const ApplicationModel> applications;   // ApplicationId is the position
-  std::span<const SharedFunction> functions;        // SharedFunctionId is the position
-  std::span<const Instance> instances;              // slots; `used` says which are there
-  const Transfer& transfer;                         // what moving inputs is believed to take
+  std::span<const Queue> queues;                   // QueueId is the position
+  std::span<const std::uint32_t> busy_queues;      // those that are not empty, ascending
+  std::span<const Invoker> invokers;               // InvokerId is the position
+  const FreeIndex& by_free;                        // the same, by free slices
+  std::span<const ApplicationModel> applications;  // ApplicationId is the position
+  std::span<const SharedFunction> functions;       // SharedFunctionId is the position
+  std::span<const Instance> instances;             // slots; `used` says which are there
+  const Transfer& transfer;                        // what moving inputs is believed to take
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }
   // Whether a batch of the queue could start there now.

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "reproduce/azure_rows.h"
 #include "plan/workflow_model.h"
+#include "reproduce/azure_rows.h"
 #include "reproduce/esg_bounds.h"
 #include "reproduce/esg_capacity.h"
 #include "sim/rules.h"
@@ -14,8 +14,8 @@ namespace sluice::reproduce {
 namespace {
 
 constexpr std::array<std::string_view, 17> kSweeps{
-    "capacity", "arrivals",  "noise",  "transfer", "price",     "k",         "group",     "containers",
-    "orion", "ablations", "ideas", "bounds", "azure",    "azure-100", "azure-500", "azure-llm", "a100-mig"};
+    "capacity",  "arrivals", "noise",  "transfer", "price",     "k",         "group",     "containers", "orion",
+    "ablations", "ideas",    "bounds", "azure",    "azure-100", "azure-500", "azure-llm", "a100-mig"};
 
 using Points = std::vector<Point>;
 

@@ -9,8 +9,8 @@
 
 namespace sluice::reproduce {
 
-// Experiment 5: Orion with 50 to 50,000 states a search, strict-light; its time as measured and as the paper has it. And
-// in the headline settings with plans whose batches may be larger than what waits: that decides its miss rate.
+// Experiment 5: Orion with 50 to 50,000 states a search, strict-light; its time as measured and as the paper has it.
+// And in the headline settings with plans whose batches may be larger than what waits: that decides its miss rate.
 [[nodiscard]] std::vector<Point> orion_points(const Experiment& evaluation);
 
 // REQUIRES: options.sweeps is not empty.

@@ -20,8 +20,8 @@ struct Faults {
   double object_lost_per_event = 0;  // what a request left on a machine is gone
   double profile_changes = 0;        // somebody sends another profile, per event
   double profile_wrong = 0;          // the scheduler is told profiles that are off by up to this, without their spread
-  double reload_per_event = 0;  // the scheduler is saved and loaded into a fresh one
-  double slow = 0;              // a batch takes ten times as long
+  double reload_per_event = 0;       // the scheduler is saved and loaded into a fresh one
+  double slow = 0;                   // a batch takes ten times as long
   Duration detection = Duration::ms(50), repair = Duration::ms(400);
 
   [[nodiscard]] bool any() const;

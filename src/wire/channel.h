@@ -48,8 +48,8 @@ class Channel {
 
   // An error if the other end is gone, or (not blocking) does not read what was sent before.
   [[nodiscard]] Status send(std::string_view message, const std::vector<int>& descriptors = {});
-  // One message into `message`, with the descriptors that came along, if any. `nothing` only where it does not block. What is
-  // longer than a message may be counts as closed: the other end does not keep to the protocol.
+  // One message into `message`, with the descriptors that came along, if any. `nothing` only where it does not block.
+  // What is longer than a message may be counts as closed: the other end does not keep to the protocol.
   [[nodiscard]] Received receive(std::string& message, std::vector<Descriptor>* descriptors = nullptr);
 
  private:

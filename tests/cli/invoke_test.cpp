@@ -60,9 +60,10 @@ TEST_F(Invoke, ShowsOutputsAndTheTimeAgainstTheObjective) {
   output  type       value
   label   INT64 [1]  7
 )");
-  EXPECT_EQ(sent(), R"({"parameters":{"slo_ms":200.0,"binary_data_output":true},"inputs":[{"name":"x","datatype":"FP32",)"
-                    R"("shape":[2],"parameters":{"binary_data_size":8}}]})" +
-                        raw({1, 2.5}));
+  EXPECT_EQ(sent(),
+            R"({"parameters":{"slo_ms":200.0,"binary_data_output":true},"inputs":[{"name":"x","datatype":"FP32",)"
+            R"("shape":[2],"parameters":{"binary_data_size":8}}]})" +
+                raw({1, 2.5}));
   EXPECT_NE(fake_.heard().at(1).head.find("Inference-Header-Content-Length: " + std::to_string(sent().size() - 8)),
             std::string::npos);
 }

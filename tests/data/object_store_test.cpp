@@ -50,8 +50,7 @@ TEST(ObjectStore, KeepsObjectsOfRunsOfARequestApart) {
     put.push_back(tensors("a"));
     store.put(RequestId(1), {4, StageId(0), 0, path}, put.back());
   }
-  for (std::size_t i = 0; i < put.size(); ++i)
-    EXPECT_EQ(store.get(RequestId(1), {4, StageId(0), 0, paths[i]}), put[i]);
+  for (std::size_t i = 0; i < put.size(); ++i) EXPECT_EQ(store.get(RequestId(1), {4, StageId(0), 0, paths[i]}), put[i]);
   EXPECT_EQ(store.get(RequestId(1), {4, StageId(0), 0, {{StageId(1), 0}}}), nullptr);
 }
 

@@ -1,5 +1,5 @@
-// Whatever the bytes are: read or refused with a reason, and what is read is written as the same bytes again. Taken as a
-// log, and as the content of one record, because no changed byte gets past a log's checksums.
+// Whatever the bytes are: read or refused with a reason, and what is read is written as the same bytes again. Taken as
+// a log, and as the content of one record, because no changed byte gets past a log's checksums.
 #include <cstddef>
 #include <cstdint>
 #include <sstream>

@@ -44,8 +44,8 @@ TEST_F(ResultsTest, BelievesNothingOutsideOfTheSpace) {
   const data::TensorInfo info{"y", DataType::uint8, {1, 16}};
   EXPECT_FALSE(results_of(ran(info, 250, 16), 1, space_, function_).ok());
   EXPECT_FALSE(results_of(ran(info, ~std::uint64_t{0} - 8, 16), 1, space_, function_).ok());
-  EXPECT_FALSE(results_of(ran(info, 0, 17), 1, space_, function_).ok());                  // not what it says
-  EXPECT_FALSE(results_of(ran(info, 0, 16), 2, space_, function_).ok());                  // other rows
+  EXPECT_FALSE(results_of(ran(info, 0, 17), 1, space_, function_).ok());  // not what it says
+  EXPECT_FALSE(results_of(ran(info, 0, 16), 2, space_, function_).ok());  // other rows
   EXPECT_FALSE(results_of(ran({"y", DataType::uint8, {16}}, 0, 16, 7), 1, space_, function_).ok());
   EXPECT_TRUE(results_of(ran(info, 240, 16), 1, space_, function_).ok());
 }

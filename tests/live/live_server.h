@@ -1,12 +1,12 @@
 // A platform in a directory of its own, with real worker processes, for tests of live/ and above.
 #pragma once
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
 #include <string>
-#include <unistd.h>
 
 #include "live/platform.h"
 #include "record/replay.h"

@@ -244,20 +244,23 @@ TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
   std::vector<std::future<Answer>> answers;
   for (int i = 0; i < 20; ++i) {
-    answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
+    answers.push_back(call(
+        *platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
   }
   const auto again = deploy(*platform_, kChain);
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(again->version, 2u);
   for (int i = 0; i < 20; ++i) {
-    answers.push_back(call(*platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
+    answers.push_back(call(
+        *platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
   }
   for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
 }
 
 std::string chain_of(std::size_t stages) {
-  std::string out = str("application: long\nslo: {latency: 60s}\nfunctions: {f: {runtime: emulated, memory: 1MB, "
-                        "profile: {table: [[1, 1, 0, 0.1, 0.01]]}}}\nworkflow:\n  s0: {function: f}\n");
+  std::string out =
+      str("application: long\nslo: {latency: 60s}\nfunctions: {f: {runtime: emulated, memory: 1MB, "
+          "profile: {table: [[1, 1, 0, 0.1, 0.01]]}}}\nworkflow:\n  s0: {function: f}\n");
   for (std::size_t i = 1; i < stages; ++i) out += str("  s", i, ": {function: f, after: s", i - 1, "}\n");
   return out;
 }

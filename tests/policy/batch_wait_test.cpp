@@ -24,9 +24,9 @@ TEST(BatchWait, WaitsWhileThereIsTimeAndSomebodyMayCome) {
   const auto values = table();
   const BatchWait often(values, 0, 400, 1 / 50.0, kBatches);
   EXPECT_GT(often.gain(1, 0), 0.2);
-  EXPECT_EQ(often.gain(1, 310), 0);             // waiting longer would miss
-  EXPECT_EQ(often.gain(2, 0), 0);               // a full batch has nothing to wait for
-  EXPECT_GT(often.until_ms(1, 0, 0), 250);      // to the last moment: starting alone is dear
+  EXPECT_EQ(often.gain(1, 310), 0);         // waiting longer would miss
+  EXPECT_EQ(often.gain(2, 0), 0);           // a full batch has nothing to wait for
+  EXPECT_GT(often.until_ms(1, 0, 0), 250);  // to the last moment: starting alone is dear
   EXPECT_LE(often.until_ms(1, 0, 0), 300 + 400 / 96.0);
 }
 

@@ -16,8 +16,8 @@ TEST(Foresight, SeesThatARequestWillNeedMoreWhereItIs) {
   const std::vector<SliceStep> growing{{at(100), 1}, {at(200), -2}};
   foresight.expect(RequestId(1), kHere, growing);
   const std::vector<SliceStep> steady{{at(150), -1}};
-  EXPECT_EQ(foresight.least_free(kHere, 3, at(0), steady), 2);   // at 100 ms the other one takes one more
-  EXPECT_EQ(foresight.least_free(kThere, 3, at(0), steady), 3);  // nothing is expected there
+  EXPECT_EQ(foresight.least_free(kHere, 3, at(0), steady), 2);    // at 100 ms the other one takes one more
+  EXPECT_EQ(foresight.least_free(kThere, 3, at(0), steady), 3);   // nothing is expected there
   EXPECT_EQ(foresight.least_free(kHere, 1, at(0), growing), -1);  // both grow
 }
 

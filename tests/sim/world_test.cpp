@@ -17,8 +17,10 @@ Experiment experiment(const std::string& path, std::uint64_t requests) {
 }
 
 RunResult run(const Experiment& experiment, const std::string& scheduler, const Faults& faults = {}) {
-  auto world =
-      World::make(experiment, {.scheduler = scheduler, .seed = 1, .faults = faults, .check_every_event = faults.any() && experiment.workload.requests < 1000});
+  auto world = World::make(experiment, {.scheduler = scheduler,
+                                        .seed = 1,
+                                        .faults = faults,
+                                        .check_every_event = faults.any() && experiment.workload.requests < 1000});
   EXPECT_TRUE(world.ok());
   return (*world)->run();
 }
@@ -52,9 +54,9 @@ TEST(World, WhatIsLearnedReplacesWhatWasGiven) {
     const RunResult right = run(given, "sluice");
     const RunResult wrong = run(given, "sluice", {.profile_wrong = 0.3});
     const RunResult better = run(learned, "sluice", {.profile_wrong = 0.3});
-    std::printf("%s: given %.2f %% at %.1f, wrong %.2f %% at %.1f, learned %.2f %% at %.1f micro-dollars\n", setting.c_str(),
-                right.hit_rate() * 100, right.cost_per_met() * 1e6, wrong.hit_rate() * 100, wrong.cost_per_met() * 1e6,
-                better.hit_rate() * 100, better.cost_per_met() * 1e6);
+    std::printf("%s: given %.2f %% at %.1f, wrong %.2f %% at %.1f, learned %.2f %% at %.1f micro-dollars\n",
+                setting.c_str(), right.hit_rate() * 100, right.cost_per_met() * 1e6, wrong.hit_rate() * 100,
+                wrong.cost_per_met() * 1e6, better.hit_rate() * 100, better.cost_per_met() * 1e6);
     EXPECT_GT(better.hit_rate(), right.hit_rate() - 0.002);
     EXPECT_LT(better.cost_per_met(), right.cost_per_met() * 1.01);
     EXPECT_LT(wrong.hit_rate(), right.hit_rate() - 0.005);
