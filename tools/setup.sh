@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the given groups (packages.txt) that are missing, and says which. Needs no network
-# if nothing is missing.   usage: tools/setup.sh build [check]
+# if nothing is missing.   usage: tools/setup.sh build [test] [check]
 set -eu
 cd "$(dirname "$0")/.."
 

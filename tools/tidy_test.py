@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import tidy_format
 import tidy_headers
 from tidy import check_tree
 from tidy_rules import DECIDES, FOLDERS
@@ -354,6 +355,40 @@ class Headers(TidyTest):
         entry = {"file": str(self.root.resolve() / "src/base/text.cpp"), "command": command}
         self.plant({"build/compile_commands.json": json.dumps([entry])})
         self.assertNotIn("src/base/text.h", "".join(self.check()[0]))
+
+
+class Layout(TidyTest):
+    def setUp(self):
+        super().setUp()
+        self.program, reason = tidy_format.clang_format()
+        if self.program is None:
+            self.skipTest(reason)
+        self.plant({".clang-format": "BasedOnStyle: Google\nSortIncludes: Never\n"})
+
+    def layout(self):
+        return [f"{f.path}:{f.line} {f.rule}" for f in tidy_format.check_format(Tree(self.root), self.program)]
+
+    def test_is_clang_formats(self):
+        self.plant({"apps/sluice.cpp": "int main() {}\n"})
+        self.assertEqual(self.layout(), [])
+        self.plant({"apps/sluice.cpp": "int main() {}\nint  x;\n", "src/policy/view.h": HEADER + "int view( );\n"})
+        self.assertEqual(self.layout(), ["apps/sluice.cpp:2 layout", "src/policy/view.h:3 layout"])
+
+
+class LayoutWithoutTheProgram(TidyTest):
+    def test_is_skipped_and_says_so(self):
+        command = [sys.executable, str(Path(__file__).parent / "tidy_format.py"), str(self.root)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": str(self.root)})
+        self.assertEqual(result.returncode, 77)
+        self.assertIn("skipped: clang-format is not installed; the layout was not checked", result.stdout)
+
+    def test_takes_no_other_version(self):
+        other = self.root / "clang-format"
+        other.write_text("#!/bin/sh\necho Debian clang-format version 99.1\n")
+        other.chmod(0o755)
+        program, reason = tidy_format.clang_format(lambda name: str(other) if name == "clang-format" else None)
+        self.assertIsNone(program)
+        self.assertIn("clang-format 14 is wanted", reason)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import dataclasses
 import functools
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -48,7 +49,7 @@ class Tree:
         self.code = functools.cache(self._code)
 
     def _list(self):
-        if (self.root / ".git").exists():
+        if (self.root / ".git").exists() and shutil.which("git"):
             command = ["git", "-C", str(self.root), "ls-files", "-coz", "--exclude-standard"]
             git = subprocess.run(command, capture_output=True, text=True, check=False)
             if git.returncode == 0:
