@@ -1,22 +1,34 @@
 #!/bin/sh
 # Builds with GCC and clang, with ASan+UBSan and TSan, runs every test in each, and compares what the programs print for the
-# examples: what they read, and the hash of all commands of simulated runs and of worlds with faults.
+# examples: what they read, and the hash of all commands of simulated runs and of worlds with faults. Benchmarks are only
+# built, so that they go on compiling.
 # usage: tools/determinism.sh JOBS
 set -eu
 cd "$(dirname "$0")/.."
 jobs="$1"
-mkdir -p build/determinism
+results=build/determinism
+mkdir -p $results
+# Everything in examples/ with these endings is a document, but for what scenes/ holds: pictures and their labels.
+documents=$(git ls-files 'examples/*.yaml' 'examples/*.json' 'examples/*.pbtxt' ':!examples/*/scenes/*')
+
+# Runs a command that says much: its last lines, all of it where it fails.
+quietly() {
+  "$@" >$results/log 2>&1 || { cat $results/log; exit 1; }
+  tail -3 $results/log
+}
+
 for preset in release dev tsan clang; do
   echo "== $preset"
   test -f build/$preset/build.ninja || cmake --preset $preset >/dev/null
-  cmake --build --preset $preset -j "$jobs" | tail -1
-  ctest --test-dir build/$preset -j "$jobs" --output-on-failure | tail -3
+  quietly cmake --build --preset $preset -j "$jobs"
+  quietly ctest --test-dir build/$preset -j "$jobs" --output-on-failure
   sluice=build/$preset/sluice
   {
-    $sluice check --json $(git ls-files 'examples/*.yaml' 'examples/*.json' 'examples/*.pbtxt')
+    $sluice check --json $documents
     $sluice sim examples/esg/moderate_heavy.yaml --scheduler sluice,esg,aquatope,fifo,kaas-round-robin --requests 2000 --json
     $sluice soak --seeds 1..50 --json
-  } >build/determinism/$preset.json
-  cmp build/determinism/release.json build/determinism/$preset.json
+  } >$results/$preset.json
+  cmp $results/release.json $results/$preset.json
 done
+quietly cmake --build --preset release -j "$jobs" --target benchmarks
 echo "release, dev, tsan and clang agree"
