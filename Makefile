@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup bench bench-plan bench-sim bench-live bench-fidelity soak chaos abuse
-.PHONY: determinism fuzz lint format clean
+.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-live bench-fidelity soak chaos abuse
+.PHONY: determinism fuzz lint format format-check clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -8,11 +8,13 @@ FUZZ_SECONDS ?= 300
 ABUSE_SECONDS ?= 600
 SETUP ?= install
 RELEASE := build/release
+# The two programs alone: sluice-worker brings its libtorch plug-in along. Tests and benchmarks are built by who runs them.
+COMPILE := cmake --build --preset release -j $(JOBS) --target
 
 help:
 	@echo "make run          install what is missing, build, and show what Sluice does"
 	@echo "make test         install what is missing, build, and run the whole test suite"
-	@echo "make build        build into build/release (sluice)"
+	@echo "make build        build sluice and sluice-worker into build/release"
 	@echo "make bundle       sluice with its libraries in build/bundle, to run on another Linux without installing anything"
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
@@ -24,16 +26,21 @@ help:
 	@echo "make abuse        ABUSE_SECONDS=$(ABUSE_SECONDS) of hostile clients against a server that must not notice"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
-	@echo "make lint format  clang-tidy; clang-format in place"
+	@echo "make lint         clang-tidy and the layout; make format lays the sources out, make format-check only looks"
 
 setup:
 	@test "$(SETUP)" = skip || tools/setup.sh build
 
-build: setup
+configure: setup
 	@test -f $(RELEASE)/build.ninja || cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS)
 
-test: build
+build: configure
+	@$(COMPILE) sluice sluice-worker
+
+# Where clang-format cannot be installed its test says that it was skipped.
+test: configure
+	@test "$(SETUP)" = skip || tools/setup.sh test || echo "warning: going on without them" >&2
+	@$(COMPILE) all
 	@ctest --test-dir $(RELEASE) --output-on-failure -j $(JOBS)
 
 run: build
@@ -42,18 +49,24 @@ run: build
 bundle: build
 	@tools/bundle.sh $(RELEASE) build/bundle
 
-bench: build
+bench: configure
+	@$(COMPILE) bench_domain
 	@$(RELEASE)/bench/bench_domain
 
-bench-plan: build
+bench-plan: configure
+	@$(COMPILE) bench_plan
 	@$(RELEASE)/bench/bench_plan
 
-bench-sim: build
+bench-sim: configure
+	@$(COMPILE) bench_sim
 	@$(RELEASE)/bench/bench_sim
 
-bench-live: build
+bench-live: configure
+	@$(COMPILE) bench_live
 	@tools/bench_live.py --build $(RELEASE)
-bench-fidelity: build
+
+bench-fidelity: configure
+	@$(COMPILE) bench_fidelity
 	@$(RELEASE)/bench/bench_fidelity
 
 soak: build
@@ -62,7 +75,8 @@ soak: build
 chaos: build
 	@SLUICE=$(RELEASE)/sluice python3 tests/server/chaos.py --requests 400 --seconds 20 --restarts 5
 
-abuse: build
+abuse: configure
+	@$(COMPILE) sluice sluice-worker hostile_worker
 	@SLUICE=$(RELEASE)/sluice python3 tests/server/abuse.py --seconds $(ABUSE_SECONDS)
 
 determinism: setup
@@ -74,11 +88,15 @@ fuzz:
 	@tools/fuzz.sh $(FUZZ_SECONDS) $(JOBS)
 
 lint: build
-	@test "$(SETUP)" = skip || tools/setup.sh check
+	@test "$(SETUP)" = skip || tools/setup.sh test check
+	@$(MAKE) --no-print-directory format-check
 	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(RELEASE) --quiet
 
 format:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+format-check:
+	@python3 tools/tidy_format.py
 
 clean:
 	@rm -rf build
