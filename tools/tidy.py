@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-from tidy_headers import check_headers
+from tidy_headers import check_headers, unproven
 
 from tidy_rules import (ABSOLUTE, ALLOWANCE, ARROWS, CODE, DECIDES, EXEMPT, FOLDERS, FUNCTION_LINES_MAX,
                         HEADER_LINES_MAX, LIBRARIES, ORDERED, OWN, PORTABLE, SOURCE_LINES_MAX, STANDARD, SYSTEM,
@@ -52,6 +52,14 @@ def check_includes(tree):
             elif folder and not own and not may_include(folder, name):
                 yield Finding(path, line, "include-external", f"{folder} must not include <{name}>",
                               "use the standard library, or move the code to where tidy_rules.py allows the header")
+
+
+def check_own_header(tree):
+    for path in tree.sources(tops=("src",), suffixes=(".cpp",)):
+        header, includes = path.removeprefix("src/").removesuffix(".cpp") + ".h", tree.includes(path)
+        if f"src/{header}" in tree.files and includes and includes[0][1] != header:
+            yield Finding(path, includes[0][0], "own-header", f"does not include {header} first",
+                          "so that compiling it shows that the header stands alone")
 
 
 def well_formed(name, own, folders):
@@ -229,7 +237,7 @@ def apply_allowances(tree, findings):
 
 
 def check_tree(tree):
-    checks = (check_includes, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes)
+    checks = (check_includes, check_own_header, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes)
     findings = [finding for check in checks for finding in check(tree)]
     apply_allowances(tree, findings)
     return sorted(findings, key=lambda f: (f.path, f.line, f.rule, f.message))
@@ -238,12 +246,12 @@ def check_tree(tree):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("root", nargs="?", default=Path(__file__).parent.parent, help="of the repository")
-    parser.add_argument("--headers", metavar="BUILD", type=Path, help="instead compile every header of src/ alone; "
-                        "flags come from BUILD/compile_commands.json and what passed is remembered in BUILD")
+    parser.add_argument("--headers", metavar="BUILD", type=Path, help="instead compile every header of src/ alone that no source "
+                        "includes first; flags come from BUILD/compile_commands.json and what passed is remembered in BUILD")
     parser.add_argument("--json", action="store_true", help="print the findings as a list")
     options = parser.parse_args()
     tree = Tree(options.root)
-    checked = tree.sources(("src",), (".h",)) if options.headers else tree.files
+    checked = unproven(tree) if options.headers else tree.files
     findings = check_headers(tree, options.headers) if options.headers else check_tree(tree)
     errors = sum(finding.severity == "error" for finding in findings)
     if options.json:

@@ -1,7 +1,9 @@
-"""Compiles every header of src/ alone, so that whoever includes it needs to include nothing before it.
+"""Headers of src/ stand alone: whoever includes one needs to include nothing before it.
 
-What passed is remembered in the build folder by a hash of all that was read of the tree and the build folder; a header
-of a library that changes is not noticed.
+The build itself proves that for a header that some source includes first, and tidy.py sees to it that a source includes its
+own header first. Only the others are compiled here, each alone: 78 of 354, a quarter of the processor time that all take.
+What passed is remembered in the build folder by a hash of all that was read of the tree and the build folder; a header of
+a library that changes is not noticed.
 """
 import hashlib
 import json
@@ -32,10 +34,17 @@ def check_headers(tree, build):
         return header, key, None if compiled.returncode == 0 else failure(header, compiled.stderr)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(check, tree.sources(tops=("src",), suffixes=(".h",))))
+        results = list(pool.map(check, unproven(tree)))
     build.mkdir(parents=True, exist_ok=True)
     remembered.write_text(json.dumps({header: key for header, key, finding in results if finding is None}, indent=1))
     return [finding for _, _, finding in results if finding is not None]
+
+
+def unproven(tree):
+    """The headers that no source includes before everything else."""
+    first = {tree.includes(path)[0] for path in tree.sources(("src",), (".cpp",)) if tree.includes(path)}
+    proven = {f"src/{name}" for _, name, own in first if own}
+    return [header for header in tree.sources(("src",), (".h",)) if header not in proven]
 
 
 def run(command, text=""):
