@@ -1,8 +1,8 @@
 // Platform: everything behind the gateway in one process: the scheduler's thread, the local invoker, the store. What
-// was deployed and what was accepted for later is there again after a crash.
+// was deployed and what was accepted for later is there again after a crash. It only connects its parts: Runner,
+// Journal, Deployments, Profiling and the Agent.
 #pragma once
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,8 +10,9 @@
 
 #include "domain/cluster.h"
 #include "invoker/agent.h"
-#include "invoker/task_thread.h"
-#include "live/deployment.h"
+#include "live/deployments.h"
+#include "live/journal.h"
+#include "live/profiling.h"
 #include "live/runner.h"
 #include "live/service.h"
 #include "policy/policy.h"
@@ -69,17 +70,11 @@ class Platform final : public Service {
  private:
   explicit Platform(PlatformOptions options);
   [[nodiscard]] Status begin();
-  [[nodiscard]] Status begin_runner(std::uint64_t epoch);
-  [[nodiscard]] Status restore(std::vector<store::DeployedApplication> applications, store::Store& store);
-  [[nodiscard]] Status submit(Arriving arriving);
-  void let_in(RequestId id, Call call);
-  void finish_later(RequestId id, const Answer& answer);
-  void write_answer(RequestId id, store::Answer answer, std::string outputs);
-  void install(Prepared prepared, std::uint32_t version);
-  [[nodiscard]] FindProfile profiles() const;
-  void measure(const Application& application, const std::vector<Unprofiled>& functions);
+  [[nodiscard]] Status make_runner(std::uint64_t epoch);
+  void make_parts(store::Store store);
+  void join_machines(std::uint64_t epoch);
   void describe(Snapshot& snapshot) const;
-  [[nodiscard]] std::string models_folder() const { return options_.directory + "/models"; }
+  void say(const std::string& line) const;
 
   PlatformOptions options_;
   std::shared_ptr<data::Arena> arena_;
@@ -88,14 +83,13 @@ class Platform final : public Service {
   std::unique_ptr<store::Reader> reader_;
   std::unique_ptr<invoker::Agent> agent_;
   std::unique_ptr<Runner> runner_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Profiling> profiling_;
+  std::unique_ptr<Deployments> deployments_;
   std::atomic<std::uint64_t> next_id_ = 1;
-  std::atomic<bool> draining_ = false, stopping_ = false;
-  mutable std::mutex profiles_mutex_;
-  std::vector<std::string> listening_;         // guarded by profiles_mutex_
-  std::map<std::uint64_t, Profile> profiles_;  // by key; guarded by profiles_mutex_
-  std::mutex unwritten_mutex_;
-  std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue; guarded
-  std::unique_ptr<invoker::TaskThread> deployer_, profiler_;
+  std::atomic<bool> draining_ = false;
+  mutable std::mutex listening_mutex_;
+  std::vector<std::string> listening_;  // guarded
 };
 
 }  // namespace sluice::live

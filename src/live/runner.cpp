@@ -213,19 +213,19 @@ void Runner::read(Deploying& deploying) {
   if (deploying.done) deploying.done(id);
 }
 
-// Also how others wait until all letters before theirs are read.
 void Runner::read(Removing& removing) {
   const auto it = names_.find(removing.application);
-  const bool there = it != names_.end();
-  if (there) {
-    if (told_) decide();  // likewise
-    mark_removed(it->second);
-    const ApplicationId id = it->second;
-    names_.erase(it);
-    forget_aliases(id);
-  }
+  if (it == names_.end()) return;
+  if (told_) decide();  // what came before is let in, and ends as it began
+  const ApplicationId id = it->second;
+  mark_removed(id);
+  forget_aliases(id);
   publish();
-  removing.done(there);
+}
+
+void Runner::read(Barrier& barrier) {
+  publish();
+  barrier.reached();
 }
 
 void Runner::forget_aliases(ApplicationId id) {

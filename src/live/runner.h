@@ -38,14 +38,16 @@ struct Deploying {
 };
 struct Removing {
   std::string application;
-  std::function<void(bool)> done;  // whether it was there
 };
 struct Profiled {
   std::string application, function;
   std::shared_ptr<const Profile> profile;
 };
+struct Barrier {
+  std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
+};
 struct Stopping {};  // the thread
-using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Stopping>;
+using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Barrier, Stopping>;
 
 class Runner {
  public:
@@ -114,6 +116,7 @@ class Runner {
   void read(Deploying& deploying);
   void read(Removing& removing);
   void read(Profiled& profiled);
+  void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
   void forget_aliases(ApplicationId id);
   void mark_removed(ApplicationId id);

@@ -88,4 +88,8 @@ Result<std::optional<std::string>> outputs_of(Database& database, RequestId id) 
   return database.value("SELECT outputs FROM requests WHERE id = ?", row_of(id));
 }
 
+Result<std::optional<std::string>> profile_of(Database& database, FunctionVersion function) {
+  return database.value("SELECT rows FROM profiles WHERE function = ?", static_cast<std::int64_t>(function));
+}
+
 }  // namespace sluice::store

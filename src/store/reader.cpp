@@ -28,4 +28,9 @@ Result<std::optional<std::string>> Reader::outputs_of(RequestId id) const {
   return store::outputs_of(shared_->database, id);
 }
 
+Result<std::optional<std::string>> Reader::profile(FunctionVersion function) const {
+  const std::lock_guard lock(shared_->mutex);
+  return profile_of(shared_->database, function);
+}
+
 }  // namespace sluice::store

@@ -1,5 +1,5 @@
-// Reader: looks into the journal from any thread, on a connection of its own: it sees what is committed, neither waits
-// for the writer nor holds it up. Used by live/ for whoever asks about asynchronous requests.
+// Reader: looks into the journal and the profiles from any thread, on a connection of its own: it sees what is
+// committed, neither waits for the writer nor holds it up. Used by live/ for whoever asks about asynchronous requests.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "domain/function.h"
 #include "store/database.h"
 #include "store/records.h"
 
@@ -22,6 +23,7 @@ class Reader {
   [[nodiscard]] Result<std::optional<RequestRecord>> find(RequestId id) const;
   [[nodiscard]] Result<std::vector<RequestRecord>> list(const RequestQuery& query) const;
   [[nodiscard]] Result<std::optional<std::string>> outputs_of(RequestId id) const;
+  [[nodiscard]] Result<std::optional<std::string>> profile(FunctionVersion function) const;
 
  private:
   struct Shared {

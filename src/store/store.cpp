@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "store/journal_queries.h"
 #include "store/schema.h"
 
 namespace sluice::store {
@@ -106,7 +107,7 @@ Status Store::put_profile(FunctionVersion function, std::string_view rows) {
 }
 
 Result<std::optional<std::string>> Store::profile(FunctionVersion function) {
-  return database_.value("SELECT rows FROM profiles WHERE function = ?", static_cast<std::int64_t>(function));
+  return profile_of(database_, function);
 }
 
 Result<std::optional<std::string>> Store::get(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "live/deployment.h"
 #include "live/live_server.h"
 
 namespace sluice::live {
@@ -255,6 +256,30 @@ TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
         *platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
   }
   for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
+}
+
+TEST_F(PlatformTest, ARedeployAfterARestartMeasuresNothingAgain) {
+  constexpr const char* kUnprofiled = R"(
+application: plain
+slo: {latency: 2s, percentile: 95}
+functions:
+  f: {runtime: process, command: ["./none"], memory: 10MB}
+workflow: {f: {}}
+)";
+  {  // as the thread that measures leaves it
+    auto store = store::Store::open(folder_.path());
+    const auto application = prepare({.main = "app.yaml", .files = {{"app.yaml", kUnprofiled}}}, folder_.path(),
+                                     options_in(folder_.path()).nodes, [](std::uint64_t) { return std::nullopt; });
+    ASSERT_TRUE(application.ok()) << application.error().message;
+    ASSERT_EQ(application->unprofiled.size(), 1u);
+    ASSERT_TRUE(
+        store->put_profile(application->unprofiled[0].key, "batch,vcpu,vgpu,mean_ms,sd_ms\n1,1,0,3,0.1\n").ok());
+  }
+  start();
+  const auto deployed = deploy(*platform_, kUnprofiled);
+  ASSERT_TRUE(deployed.ok()) << deployed.error().message;
+  for (const std::string& message : deployed->messages)
+    EXPECT_EQ(message.find("measured"), std::string::npos) << message;
 }
 
 std::string chain_of(std::size_t stages) {

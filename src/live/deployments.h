@@ -1,0 +1,51 @@
+// Deployments: applications on their way from a document into the store and to the scheduler, out of them again, and
+// back after a restart. Used by Platform; what takes long happens in a thread of its own.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "domain/cluster.h"
+#include "invoker/task_thread.h"
+#include "live/deployment.h"
+#include "live/profiling.h"
+#include "live/runner.h"
+#include "live/service.h"
+#include "store/writer.h"
+
+namespace sluice::live {
+
+class Deployments {
+ public:
+  struct Options {
+    std::string models;  // the folder of model files
+    std::vector<NodeGroup> nodes;
+    std::function<void(const std::string&)> say;
+  };
+  // All must outlive the deployments; `runner` is told what is there.
+  Deployments(Options options, store::Writer& writer, Profiling& profiling, Mailbox<Letter>& runner)
+      : options_(std::move(options)), writer_(writer), profiling_(profiling), runner_(runner) {}
+
+  // What was deployed when the server ended. What does not deploy any more (another machine, other limits) is told and
+  // left out; it stays in the store.
+  void restore(std::vector<store::DeployedApplication> applications);
+  void deploy(Deployment deployment, OnDeployed done);
+  // `names`: the application, then those of its functions.
+  void remove(std::vector<std::string> names, std::function<void(Status)> done);
+  // Gives what the plans of removed applications took back to the system.
+  void trim_memory();
+  void stop() { thread_.stop(); }
+
+ private:
+  [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment) const;
+  void put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
+  void install(Prepared prepared, std::uint32_t version);
+
+  Options options_;
+  store::Writer& writer_;
+  Profiling& profiling_;
+  Mailbox<Letter>& runner_;
+  invoker::TaskThread thread_;
+};
+
+}  // namespace sluice::live
