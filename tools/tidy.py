@@ -16,7 +16,7 @@ from pathlib import Path
 from tidy_headers import check_headers, unproven
 
 from tidy_rules import (ABSOLUTE, ALLOWANCE, ARROWS, CODE, DECIDES, EXEMPT, FOLDERS, FUNCTION_LINES_MAX,
-                        HEADER_LINES_MAX, LIBRARIES, ORDERED, OWN, PORTABLE, SOURCE_LINES_MAX, STANDARD, SYSTEM,
+                        HEADER_LINES_MAX, LIBRARIES, ORDERED, OUTSIDE, OWN, PORTABLE, SOURCE_LINES_MAX, STANDARD, SYSTEM,
                         UNFINISHED, VAGUE_FOLDERS, WORDS)
 from tidy_tree import Finding, Tree, blank, line_of
 
@@ -186,6 +186,9 @@ def check_text(tree):
             if path.split("/")[0] in (*CODE, "tools"):
                 for m in UNFINISHED.finditer(line):
                     yield Finding(path, number, "unfinished", f"`{m[0]}`", "finish it, or document what falls short")
+                for m in OUTSIDE.finditer(line):
+                    yield Finding(path, number, "path", f"`{m[0]}` leaves the repository",
+                                  "put a small sample into examples/, or make it an option without a default")
             for m in ABSOLUTE.finditer(line):
                 yield Finding(path, number, "path", f"`{m[0]}` is a path of one machine",
                               "make it relative to the repository, or an option")

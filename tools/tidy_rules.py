@@ -91,6 +91,7 @@ EXEMPT = {("output", "src/base/check.cpp")}  # prints what is needed to find a b
 
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 ABSOLUTE = re.compile(r"(?<![\w.~})*-])/(?:work|root|home)/")
+OUTSIDE = re.compile(r'=\s*"\.\./|SOURCE_DIR\)?\s*/\s*"\.\."|SOURCE_DIR\}?/\.\.')
 VAGUE_FOLDERS = {"util", "misc", "common", "internal"}
 ALLOWANCE = re.compile(r"tidy: allow\(([\w-]+)\)[ \t]*(.*)")
 OWN = {f"tools/{name}.py" for name in ("tidy", "tidy_rules", "tidy_test")}  # hold patterns and planted faults

@@ -264,6 +264,12 @@ class Files(TidyTest):
             self.expect({"docs/a.md": f"\n{text}"}, "docs/a.md:2 path")
         self.expect({"docs/a.md": "https://sluice.org/home/ ./work/ $HOME/work/x web/root/x\n"})
 
+    def test_name_no_folder_outside_the_repository(self):
+        for text in ('std::string data = "../shared";', 'auto p = path(SLUICE_SOURCE_DIR) / ".." / "data";',
+                     "set(DATA ${CMAKE_SOURCE_DIR}/../data)"):
+            self.expect({"tests/base/text_test.cpp": f"\n{text}\n"}, "tests/base/text_test.cpp:2 path")
+        self.expect({"tests/base/text_test.cpp": 'load("../f.yaml"); auto p = path(SLUICE_SOURCE_DIR) / "docs";\n'})
+
     def test_may_be_binary(self):
         (self.root / "model.pt").write_bytes(b"\xff\xfe/root/\x00")
         self.expect({})

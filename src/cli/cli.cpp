@@ -147,7 +147,8 @@ void add_reproduce(CLI::App& app, int& status) {
       ->check(CLI::Range(10, 100'000'000));
   command->add_option("--profile", options->profile,
                       "Other profiles: a folder of FUNCTION.csv, or a list of functions");
-  command->add_option("--data", options->data, "Folder of the data that --sweep azure needs (default ../shared/data)");
+  command->add_option("--data", options->data,
+                      "Folder of the data that --sweep azure needs (default: the sample in examples/traces)");
   command->add_option("--csv", options->csv, "Write rows.csv and every request of every run to this folder");
   command->add_option("--html", options->html, "Write a page to this file");
   command->add_flag("--markdown", options->markdown, "Print tables in Markdown");

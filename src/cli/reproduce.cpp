@@ -17,6 +17,8 @@
 #include "cli/reproduce_page.h"
 #include "cli/reproduce_text.h"
 #include "cli/terminal.h"
+#include "cli/worker_path.h"
+#include "reproduce/azure_rows.h"
 #include "reproduce/esg.h"
 #include "spec/load.h"
 #include "spec/profile_csv.h"
@@ -78,6 +80,16 @@ Result<reproduce::Profiles> profiles_in_file(const std::string& file) {
   return out;
 }
 
+// Where the sample of the traces would be, if this program is not where it was built or unpacked.
+std::string sample_of_traces() {
+  const std::string found = example_folder("traces");
+  return found.empty() ? "examples/traces" : found;
+}
+
+bool plays_the_sample(const ReproduceOptions& options) {
+  return options.data.empty() && std::ranges::any_of(options.sweeps, reproduce::is_azure_sweep);
+}
+
 Result<reproduce::EsgOptions> esg_options(const ReproduceOptions& options) {
   reproduce::EsgOptions out{
       .full = options.full, .streams = options.streams, .requests = options.requests, .sweeps = options.sweeps};
@@ -91,7 +103,7 @@ Result<reproduce::EsgOptions> esg_options(const ReproduceOptions& options) {
     }
     out.settings.push_back(*setting);
   }
-  if (!options.data.empty()) out.data = options.data;
+  out.data = options.data.empty() ? sample_of_traces() : options.data;
   if (options.profile.empty()) return out;
   auto profiles =
       fs::is_directory(options.profile) ? profiles_in_folder(options.profile) : profiles_in_file(options.profile);
@@ -140,6 +152,8 @@ int reproduce_command(const ReproduceOptions& options) {
   if (const Status places = check_places(options); !places) return failed(places.error().message);
   const auto esg = esg_options(options);
   if (!esg) return failed(esg.error().message);
+  if (plays_the_sample(options))
+    fmt::print(stderr, "note: a sample of the traces is played, {}; --data DIR takes the whole ones\n", esg->data);
   const auto rows = play(options, *esg);
   if (!rows) return failed(rows.error().message);
   if (!options.csv.empty()) {

@@ -87,8 +87,8 @@ Result<workload::AzureFunctions> read_sample(const std::string& path, const spec
 Result<AzureData> read_azure_data(const std::string& folder, const spec::ReadFile& read) {
   const auto failed = [&](const Error& error) {
     return Error{error.code, str(error.message,
-                                 "\nThe folder of the data must hold azure-functions-2019, "
-                                 "azure-llm-2023 and a100-mig-parvagpu; they are not part of Sluice")};
+                                 "\nThe folder of the data must hold azure-functions-2019, azure-llm-2023 and "
+                                 "a100-mig-parvagpu; a sample of them is in examples/traces")};
   };
   auto hundred = read_sample(str(folder, "/azure-functions-2019/100/invocations.csv"), read);
   if (!hundred) return failed(hundred.error());

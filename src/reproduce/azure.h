@@ -1,6 +1,6 @@
 // Workloads nobody tuned to: the machines and objectives of ESG's evaluation under Azure's traces, and models measured
 // on an A100 instead of its profiles. Schedulers may be tuned with `azure-100`; the others are only reported. The data
-// are read from outside and are no part of Sluice (docs/reproduce-azure.md).
+// are read from a folder; examples/traces holds a sample of them (docs/reproduce-azure.md).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -16,7 +16,7 @@ struct EsgOptions {
   std::optional<std::uint64_t> streams, requests;
   std::vector<std::string> sweeps;  // instead of the settings: these
   Profiles profiles;
-  std::string data = "../shared/data";  // folder with what the `azure` sweeps need (azure.h)
+  std::string data;  // folder with what the `azure` sweeps need (azure.h)
 };
 
 [[nodiscard]] std::span<const std::string_view> sweep_names();
