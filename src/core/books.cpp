@@ -23,17 +23,24 @@ void erase_booking(policy::Invoker& invoker, std::vector<policy::Booking>::itera
   invoker.bookings.pop_back();
 }
 
+// Those no batch runs on; where a machine shrank, batches may run on more than it has.
+std::uint32_t vcpus_free(const policy::Invoker& invoker) {
+  std::uint32_t taken = 0;
+  for (const policy::Booking& booking : invoker.bookings) taken += booking.reserved ? 0 : booking.configuration.vcpu;
+  return invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+}
+
 }  // namespace
 
 void Books::index(const policy::Invoker& invoker) {
   by_free_.set(invoker.id.value(), invoker.usable ? invoker.slices_free() : policy::FreeIndex::kAbsent);
 }
 
-void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, bool warm) {
+void Books::join(InvokerId id, Life life, const NodeGroup& capacity, bool warm) {
   if (id.index() >= invokers_.size()) {
     const std::size_t first = invokers_.size();
     invokers_.resize(id.index() + 1);
-    epochs_.resize(id.index() + 1);
+    lives_.resize(id.index() + 1);
     for (std::size_t i = first; i < invokers_.size(); ++i) invokers_[i].id = InvokerId(static_cast<InvokerId::rep>(i));
   }
   policy::Invoker& invoker = invokers_[id.index()];
@@ -52,22 +59,34 @@ void Books::join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, b
                             .memory = capacity.gpu_memory,
                             .memory_free = capacity.gpu_memory});
   }
-  epochs_[id.index()] = epoch;
+  lives_[id.index()] = life;
   cold_ += warm ? 0 : 1;
   index(invoker);
+}
+
+void Books::rejoin(InvokerId id, Life life, const NodeGroup& capacity) {
+  lives_[id.index()] = life;
+  invokers_[id.index()].usable = true;
+  change(id, capacity);
+}
+
+bool Books::has_shape_of(InvokerId id, const NodeGroup& capacity, bool warm) const {
+  const policy::Invoker& invoker = invokers_[id.index()];
+  return invoker.warm == warm && invoker.layout == capacity.layout && invoker.device == capacity.device &&
+         invoker.gpus.size() == capacity.gpus &&
+         std::all_of(invoker.gpus.begin(), invoker.gpus.end(), [&](const policy::Gpu& gpu) {
+           return gpu.slices == capacity.slices_per_gpu && gpu.memory == capacity.gpu_memory;
+         });
 }
 
 // Slices keep their number while an invoker lives: a GPU that changes is a machine that joins again.
 void Books::change(InvokerId id, const NodeGroup& capacity) {
   policy::Invoker& invoker = invokers_[id.index()];
-  std::uint32_t taken = 0;
-  for (const policy::Booking& booking : invoker.bookings) taken += booking.reserved ? 0 : booking.configuration.vcpu;
   invoker.vcpu = std::max<std::uint32_t>(capacity.vcpu, 1);
-  invoker.vcpu_free = invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+  invoker.vcpu_free = vcpus_free(invoker);
   const Bytes held = invoker.memory - invoker.memory_free;
   invoker.memory = capacity.memory;
   invoker.memory_free = capacity.memory - held;  // may be owed: below zero nothing is loaded
-  invoker.usable = true;
   index(invoker);
 }
 
@@ -84,7 +103,7 @@ void Books::lose(InvokerId id) {
 }
 
 void Books::hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, const SlicePositions& positions) {
-  invoker.vcpu_free -= claim.configuration.vcpu;
+  invoker.vcpu_free -= std::min<std::uint32_t>(invoker.vcpu_free, claim.configuration.vcpu);
   ++invoker.running;
   if (positions.slices != 0) invoker.gpus[positions.gpu].free &= ~positions.slices;
   invoker.bookings.push_back({.owner = batch.value(),
@@ -144,6 +163,18 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   return positions;
 }
 
+bool Books::take_running(InvokerId id, const RunningBatch& batch, Time now) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  const SlicePositions& positions = batch.positions;
+  if (positions.slices != 0) {
+    if (positions.gpu >= invoker.gpus.size()) return false;
+    if ((invoker.gpus[positions.gpu].free & positions.slices) != positions.slices) return false;
+  }
+  const Claim claim{batch.configuration, policy::SharedFunctionId::none(), now, now};
+  hold(invoker, batch.id, claim, positions);
+  return true;
+}
+
 void Books::give_back(InvokerId id, BatchId batch) {
   policy::Invoker& invoker = invokers_[id.index()];
   const auto it = find_booking(invoker, batch.value(), false);
@@ -151,9 +182,7 @@ void Books::give_back(InvokerId id, BatchId batch) {
   erase_booking(invoker, it);
   CHECK(invoker.running > 0);
   --invoker.running;
-  std::uint32_t taken = 0;
-  for (const policy::Booking& b : invoker.bookings) taken += b.reserved ? 0 : b.configuration.vcpu;
-  invoker.vcpu_free = invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+  invoker.vcpu_free = vcpus_free(invoker);
   if (booking.positions.slices != 0) {
     policy::Gpu& gpu = invoker.gpus[booking.positions.gpu];
     CHECK((gpu.free & booking.positions.slices) == 0);
@@ -206,7 +235,7 @@ policy::InstanceRoom& Books::room(InvokerId id, std::optional<std::uint16_t> gpu
 }
 
 void Books::visit(Archive& archive) {
-  archive(invokers_, epochs_, cold_);
+  archive(invokers_, lives_, cold_);
   if (!archive.is_loading()) return;
   by_free_ = {};
   for (const policy::Invoker& invoker : invokers_) index(invoker);

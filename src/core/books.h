@@ -19,16 +19,28 @@ struct Claim {
   Time from, to;
 };
 
+// Which start of an invoker's agent, and which join of it: grows with each.
+struct Life {
+  std::uint64_t epoch = 0, session = 0;
+  friend auto operator<=>(const Life&, const Life&) = default;
+  void visit(Archive& a) { a(epoch, session); }
+};
+
 class Books {
  public:
-  void join(InvokerId id, std::uint64_t epoch, const NodeGroup& capacity, bool warm);
+  void join(InvokerId id, Life life, const NodeGroup& capacity, bool warm);
+  // The same agent is there again: what it runs stays booked. REQUIRES: alive, has_shape_of().
+  void rejoin(InvokerId id, Life life, const NodeGroup& capacity);
+  // Whether it has the same GPUs as an invoker with this capacity. REQUIRES: knows(id).
+  [[nodiscard]] bool has_shape_of(InvokerId id, const NodeGroup& capacity, bool warm) const;
   // More or less of it than before; what runs goes on, and what is taken beyond the new capacity is owed.
   void change(InvokerId id, const NodeGroup& capacity);
   void drain(InvokerId id);
   void lose(InvokerId id);
   [[nodiscard]] std::span<const policy::Invoker> invokers() const { return invokers_; }
   [[nodiscard]] const policy::FreeIndex& by_free() const { return by_free_; }
-  [[nodiscard]] std::uint64_t epoch(InvokerId id) const { return epochs_[id.index()]; }
+  // Its last one, also after it was lost; nothing if it never joined.
+  [[nodiscard]] std::optional<Life> life(InvokerId id) const { return lives_[id.index()]; }
   [[nodiscard]] bool knows(InvokerId id) const { return id.valid() && id.index() < invokers_.size(); }
   // Those where functions must be loaded before they run.
   [[nodiscard]] std::uint32_t cold_invokers() const { return cold_; }
@@ -39,6 +51,8 @@ class Books {
   // Turns a promise into a running batch; nothing if something that should have ended still runs there.
   [[nodiscard]] std::optional<SlicePositions> take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
                                                             const Claim& claim);
+  // What a batch takes that runs already, whoever started it; false if that cannot be: others hold those slices.
+  [[nodiscard]] bool take_running(InvokerId id, const RunningBatch& batch, Time now);
   void give_back(InvokerId id, BatchId batch);
 
   // REQUIRES: the reservation was found free with first_gap(), and nothing was booked since.
@@ -58,8 +72,8 @@ class Books {
   void index(const policy::Invoker& invoker);
   void hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, const SlicePositions& positions);
 
-  std::vector<policy::Invoker> invokers_;  // InvokerId is the position
-  std::vector<std::uint64_t> epochs_;
+  std::vector<policy::Invoker> invokers_;   // InvokerId is the position
+  std::vector<std::optional<Life>> lives_;  // likewise
   std::uint32_t cold_ = 0;
   policy::FreeIndex by_free_;  // derived
 };

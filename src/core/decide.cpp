@@ -12,6 +12,7 @@ void Scheduler::decide(Time now, Commands& out) {
   CHECK(now >= now_);
   now_ = now;
   fire_timers(now);
+  std::erase_if(announced_, [&](const RequestAnnounced& a) { return a.expected < now; });
   admit(now, out);
   if (changed_ || (wake_ && *wake_ <= now)) {
     dispatch(now, out);
@@ -56,6 +57,7 @@ policy::View Scheduler::view() const {
           .applications = models_,
           .functions = functions_,
           .instances = instances_.all(),
+          .announced = announced_,
           .transfer = transfer_};
 }
 
@@ -216,9 +218,9 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   const Slot slot = batches_.take();
   Batch& batch = batches_[slot];
   batch.id = id;
-  batch.queue = queue.id;
+  batch.application = queue.application;
+  batch.function = queue.shared;
   batch.invoker = proposal.invoker;
-  batch.epoch = books_.epoch(proposal.invoker);
   batch.instance = enter_instance(proposal.invoker, claim, *positions);
   batch.configuration = proposal.configuration;
   batch.positions = *positions;
@@ -239,7 +241,7 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
                    .earliest = now_,
                    .latest = proposal.latest,
                    .expected = expected};
-  start_members(batch, proposal, start);
+  start_members(batch, queue.id, proposal, start);
   emit(out, std::move(start), proposals.work);
   return true;
 }
@@ -255,11 +257,12 @@ InstanceId Scheduler::enter_instance(InvokerId invoker, const Claim& claim, cons
   return instance->id;
 }
 
-void Scheduler::start_members(Batch& batch, const policy::Proposal& proposal, StartBatch& start) {
+void Scheduler::start_members(Batch& batch, policy::QueueId queue, const policy::Proposal& proposal,
+                              StartBatch& start) {
   batch.members.clear();
   start.members.reserve(proposal.members);
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
-    const policy::Waiting member = take_waiting(batch.queue, proposal.first);
+    const policy::Waiting member = take_waiting(queue, proposal.first);
     const Run& run = runs_[member.run];
     runs_[member.run].stages[member.stage].state = StageRun::State::running;
     if (member.reservation.valid()) {
@@ -277,13 +280,14 @@ void Scheduler::start_members(Batch& batch, const policy::Proposal& proposal, St
                              .path = path_of(member.run),
                              .stage = StageId(member.stage),
                              .item = member.item,
+                             .attempt = runs_[member.run].stages[member.stage].attempts,
                              .ready = member.ready,
                              .inputs_at = member.inputs_at,
                              .passing = policy::automatic_passing(member.inputs_at, batch.invoker),
                              .bytes = member.bytes});
     batch.members.push_back(member);
   }
-  start.queued = static_cast<std::uint32_t>(queues_[batch.queue.index()].waiting.size());
+  start.queued = static_cast<std::uint32_t>(queues_[queue.index()].waiting.size());
 }
 
 }  // namespace sluice::core

@@ -46,14 +46,14 @@ std::string Scheduler::broken_books() const {
     Sums& at = sums[batch.invoker.index()];
     at.vcpu += batch.configuration.vcpu;
     ++at.running;
-    if (batch.members.empty() || batch.members.size() > batch.configuration.batch) {
+    if (batch.members.empty() != !batch.application.valid() || batch.members.size() > batch.configuration.batch) {
       return str("batch ", batch.id.value(), " has ", batch.members.size(), " members for a batch of ",
                  batch.configuration.batch);
     }
     for (const policy::Waiting& member : batch.members) {
       if (!alive(member.run, member.generation)) continue;
       const policy::QueueId queue = control_stage(member.run, member.stage).queue;
-      if (queues_[queue.index()].shared != queues_[batch.queue.index()].shared) {
+      if (queues_[queue.index()].shared != batch.function) {
         return str("batch ", batch.id.value(), " mixes functions");
       }
     }

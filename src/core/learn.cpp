@@ -32,12 +32,13 @@ bool matters(const ProfileTable& before, const ProfileTable& now) {
 
 }  // namespace
 
-void Scheduler::learn(const Batch& batch, std::size_t members, Duration measured) {
-  const policy::SharedFunctionId id = queues_[batch.queue.index()].shared;
+void Scheduler::learn(const Batch& batch, Duration measured) {
+  if (batch.members.empty()) return;  // it was nobody's
+  const policy::SharedFunctionId id = batch.function;
   Learned& learned = learned_[id.index()];
   if (!learned.profile.has_value()) return;
   Configuration ran = batch.configuration;
-  ran.batch = static_cast<std::uint16_t>(members);
+  ran.batch = static_cast<std::uint16_t>(batch.members.size());
   const profile::Latency planned = learned.profile->latency(ran);
   if (planned.mean_ms <= 0) return;
   learned.learner.observe(ran, planned.mean_ms, measured.to_ms());

@@ -12,6 +12,10 @@ std::optional<std::uint16_t> gpu_of(const policy::Instance& instance, Level leve
   return std::nullopt;
 }
 
+bool needs_gpu(const InstanceStatus& status) {
+  return std::max(status.level, status.moving_to.value_or(Level::none)) == Level::device;
+}
+
 }  // namespace
 
 void Scheduler::give_back_memory(const policy::Instance& instance, Level level) {
@@ -41,15 +45,21 @@ void Scheduler::add_instance(InvokerId invoker, const InstanceStatus& status) {
   if (status.application.index() >= controls_.size() || instances_.find(status.id) != nullptr) return;
   const Control& control = controls_[status.application.index()];
   if (status.function.index() >= control.shared.size()) return;
+  if (status.gpu >= books_.invokers()[invoker.index()].gpus.size() && needs_gpu(status)) return;
   policy::Instance& instance = instances_.add({.id = status.id,
                                                .function = control.shared[status.function.index()],
                                                .invoker = invoker,
                                                .gpu = status.gpu,
                                                .level = status.level,
-                                               .wanted = status.level,
+                                               .wanted = status.moving_to.value_or(status.level),
                                                .batches = std::max(status.batches, 1u),
                                                .idle_since = now_});
-  if (take_memory(instance, instance.level)) return open_room(instance);
+  const bool moves = instance.wanted != instance.level;
+  if (take_memory(instance, instance.level)) {
+    if (!moves) return open_room(instance);
+    if (take_memory(instance, instance.wanted)) return;
+    give_back_memory(instance, instance.level);
+  }
   instances_.remove(status.id);  // more than the machine says it has: not used
 }
 

@@ -20,11 +20,15 @@ void Scheduler::on(const RequestArrived& event) {
   const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
   if (request_slots_.contains(event.id) || std::any_of(arrivals_.begin(), arrivals_.end(), same)) return;  // twice
   arrivals_.push_back(event);
+  const auto known = std::find_if(announced_.begin(), announced_.end(),
+                                  [&](const RequestAnnounced& a) { return a.application == event.application; });
+  if (known != announced_.end() && --known->count == 0) announced_.erase(known);
 }
 
 void Scheduler::on(const RequestAnnounced& event) {
-  if (event.application.index() >= models_.size()) return;
-  policies_.prewarm->announced(view(), event);
+  if (event.application.index() >= models_.size() || models_[event.application.index()].removed) return;
+  if (event.count == 0 || announced_.size() >= limits_.announced_max) return;
+  announced_.push_back(event);
   changed_ = true;
 }
 
@@ -73,7 +77,7 @@ void Scheduler::free_batch(Slot slot, bool machine_alive) {
     if (batch.instance.valid()) leave_instance(batch.instance);
   }
   batch_slots_.erase(batch.id);
-  --controls_[queues_[batch.queue.index()].application.index()].in_use;
+  if (batch.application.valid()) --controls_[batch.application.index()].in_use;
   batches_.give_back(slot);
   changed_ = true;
 }
@@ -92,7 +96,8 @@ void Scheduler::leave_instance(InstanceId id) {
 
 // Integer division leaves a remainder of less than a pico-dollar a member; the oldest pays it, so that sums agree.
 void Scheduler::bill(Batch& batch, Duration held) {
-  const policy::ApplicationModel& model = models_[queues_[batch.queue.index()].application.index()];
+  if (batch.members.empty()) return;  // it was nobody's
+  const policy::ApplicationModel& model = models_[batch.application.index()];
   const auto total = PicoDollars::from_dollars(model.application->prices.per_ms(batch.configuration) * held.to_ms());
   counters_.billed += total;
   const auto count = static_cast<std::int64_t>(batch.members.size());
@@ -108,7 +113,7 @@ void Scheduler::on(const BatchFinished& event) {
   const Slot slot = find_batch(event.id);
   if (slot == kNoSlot) return;  // delivered twice, or of a machine that was given up
   bill(batches_[slot], event.held);
-  if (policies_.learns) learn(batches_[slot], event.results.size(), event.measured);
+  if (policies_.learns && event.results.size() == batches_[slot].members.size()) learn(batches_[slot], event.measured);
   const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
   const InvokerId invoker = batches_[slot].invoker;
   free_batch(slot, true);
@@ -136,8 +141,7 @@ void Scheduler::on(const BatchFinished& event) {
 
 void Scheduler::fail_members(Slot slot, const std::string& error) {
   const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
-  const Batch& batch = batches_[slot];
-  free_batch(slot, books_.alive(batch.invoker) && books_.epoch(batch.invoker) == batch.epoch);
+  free_batch(slot, books_.alive(batches_[slot].invoker));
   for (const policy::Waiting& member : members) {
     invocation_failed(member, error, true);
     settle();
@@ -152,17 +156,6 @@ void Scheduler::on(const BatchFailed& event) {
   if (const Slot slot = find_batch(event.id); slot != kNoSlot) fail_members(slot, event.error);
 }
 
-void Scheduler::on(const InvokerJoined& event) {
-  if (books_.alive(event.id)) {
-    if (books_.epoch(event.id) >= event.epoch) return;  // delivered twice
-    on(InvokerLost{event.id, books_.epoch(event.id)});
-    settle();
-  }
-  books_.join(event.id, event.epoch, event.capacity, event.warm);
-  for (const InstanceStatus& status : event.instances) add_instance(event.id, status);
-  changed_ = true;
-}
-
 void Scheduler::on(const InvokerChanged& event) {
   if (!books_.alive(event.id)) return;
   books_.change(event.id, event.capacity);
@@ -174,19 +167,27 @@ void Scheduler::on(const InvokerDraining& event) {
 }
 
 void Scheduler::on(const InvokerLost& event) {
-  if (!books_.alive(event.id) || books_.epoch(event.id) != event.epoch) return;
-  lose_promises_of(event.id);
-  books_.lose(event.id);
-  for (const InstanceId id : instances_.at(event.id)) instances_.remove(id);
-  lose_objects_of(event.id);
-  std::vector<BatchId> lost;  // by id, so that the order repeats whatever slots they have
-  for (const Batch& batch : batches_) {
-    if (batch.used && batch.invoker == event.id) lost.push_back(batch.id);
-  }
-  std::sort(lost.begin(), lost.end());
-  for (const BatchId id : lost) {
+  if (books_.alive(event.id) && books_.life(event.id) == Life{event.epoch, event.session}) lose(event.id);
+}
+
+void Scheduler::lose(InvokerId invoker) {
+  lose_promises_of(invoker);
+  books_.lose(invoker);
+  for (const InstanceId id : instances_.at(invoker)) instances_.remove(id);
+  lose_objects_of(invoker);
+  for (const BatchId id : batches_at(invoker)) {
     if (const Slot slot = find_batch(id); slot != kNoSlot) fail_members(slot, "InvokerLost");
   }
+}
+
+// By id, so that the order repeats whatever slots they have.
+std::vector<BatchId> Scheduler::batches_at(InvokerId invoker) const {
+  std::vector<BatchId> out;
+  for (const Batch& batch : batches_) {
+    if (batch.used && batch.invoker == invoker) out.push_back(batch.id);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace sluice::core

@@ -39,12 +39,13 @@ void Scheduler::on(const ObjectLost& event) {
   if (it != request_slots_.end() && lose_objects(it->second, event.invoker)) restarts_.push_back(event.request);
 }
 
-void Scheduler::lose_objects_of(InvokerId invoker) {
+void Scheduler::lose_objects_of(InvokerId invoker, const std::set<RequestId>& held) {
   std::vector<RequestId> again;
   for (Slot slot = 0; slot < requests_.size(); ++slot) {
     const Request& request = requests_[slot];
-    if (!request.used || std::find(request.left_at.begin(), request.left_at.end(), invoker) == request.left_at.end())
-      continue;
+    const auto& left_at = request.left_at;
+    if (!request.used || std::find(left_at.begin(), left_at.end(), invoker) == left_at.end()) continue;
+    if (held.contains(request.id)) continue;
     if (lose_objects(slot, invoker)) again.push_back(request.id);
   }
   std::sort(again.begin(), again.end());  // by id: the order repeats whatever slots they have

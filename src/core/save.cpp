@@ -1,8 +1,12 @@
 // The whole state as bytes and back.
+#include "base/text.h"
 #include "core/scheduler.h"
 
 namespace sluice::core {
 namespace {
+
+constexpr std::string_view kSaveMagic = "sluicesave";
+constexpr std::uint8_t kSaveVersion = 1;  // of the bytes; grows when what is saved changes
 
 struct SavedApplication {
   std::shared_ptr<const Application> deployed, believed;  // believed: now, where that differs
@@ -68,8 +72,9 @@ void Scheduler::count_uses(Archive& archive) {
   }
   for (const Batch& batch : batches_) {
     if (!batch.used) continue;
-    if (batch.queue.index() >= queues_.size() || free_queues_.contains(batch.queue.value())) return archive.fail();
-    ++controls_[queues_[batch.queue.index()].application.index()].in_use;
+    if (!batch.application.valid()) continue;
+    if (batch.application.index() >= controls_.size()) return archive.fail();
+    ++controls_[batch.application.index()].in_use;
   }
 }
 
@@ -77,9 +82,9 @@ void Scheduler::count_uses(Archive& archive) {
 void Scheduler::visit(Archive& archive) {
   visit_applications(archive);
   std::vector<Timer> timers(timers_.begin(), timers_.end());
-  archive(now_, requests_, runs_, batches_, timers, arrivals_, answers_, releases_, cancels_, next_invocation_,
-          next_batch_, next_command_, next_timer_, next_reservation_, next_run_, wake_, changed_, counters_,
-          busy_queues_, load_failures_, instances_);
+  archive(now_, requests_, runs_, batches_, timers, arrivals_, announced_, answers_, releases_, cancels_,
+          next_invocation_, next_batch_, next_command_, next_timer_, next_reservation_, next_run_, wake_, changed_,
+          counters_, busy_queues_, load_failures_, instances_);
   for (policy::Queue& queue : queues_) archive(queue.waiting);
   books_.visit(archive);
   policies_.dispatch->visit(archive);
@@ -100,14 +105,22 @@ void Scheduler::visit(Archive& archive) {
 }
 
 std::string Scheduler::save() {
-  std::string out;
+  std::string out(kSaveMagic);
+  out += static_cast<char>(kSaveVersion);
   Archive archive = Archive::saving(out);
   visit(archive);
   return out;
 }
 
 Status Scheduler::load(std::string_view saved) {
-  Archive archive = Archive::loading(saved);
+  if (!saved.starts_with(kSaveMagic) || saved.size() == kSaveMagic.size())
+    return Error{ErrorCode::invalid, "this is no saved state of a scheduler: it does not begin with 'sluicesave'"};
+  const auto version = static_cast<std::uint8_t>(saved[kSaveMagic.size()]);
+  if (version != kSaveVersion) {
+    return Error{ErrorCode::invalid,
+                 str("the saved state has format version ", version, "; this program reads ", kSaveVersion)};
+  }
+  Archive archive = Archive::loading(saved.substr(kSaveMagic.size() + 1));
   visit(archive);
   if (!archive.ok() || !archive.at_end())
     return Error{ErrorCode::invalid, "the saved state is cut off or was made by another scheduler"};

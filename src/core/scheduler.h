@@ -27,7 +27,8 @@ struct Limits {
   std::size_t queue_max = 100'000;       // invocations in one queue
   std::uint32_t attempts_max = 3;        // after failures of machines, where a stage says nothing
   std::size_t decisions_max = 100'000;   // of queues at one instant
-  void visit(auto& archive) { archive(requests_max, queue_max, attempts_max, decisions_max); }
+  std::size_t announced_max = 10'000;    // announcements whose instant has not come
+  void visit(auto& archive) { archive(requests_max, queue_max, attempts_max, decisions_max, announced_max); }
 };
 
 // What the books of the past add up to; drivers and checkers read it.
@@ -76,7 +77,6 @@ class Scheduler {
   void on(const RequestAnnounced& event);
   void on(const RequestArrived& event);
   void on(const RequestCancelled& event);
-  void on(const BatchStarted&) {}
   void on(const BatchExpired& event);
   void on(const BatchFinished& event);
   void on(const BatchFailed& event);
@@ -88,7 +88,6 @@ class Scheduler {
   void on(const InvokerDraining& event);
   void on(const InvokerLost& event);
   void on(const ObjectLost& event);
-  void on(const ShareChanged&) {}
   void on(const ProfileChanged& event);
 
   // Applications (deploy.cpp, retire.cpp).
@@ -100,7 +99,7 @@ class Scheduler {
   void believe(ApplicationId id, std::shared_ptr<const Application> application);
   void visit_applications(Archive& archive);
   // What is learned (learn.cpp).
-  void learn(const Batch& batch, std::size_t members, Duration measured);
+  void learn(const Batch& batch, Duration measured);
   void visit_learned(Archive& archive);
   [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
 
@@ -146,7 +145,8 @@ class Scheduler {
   void drop_waiting(Slot request);
   // What is lost and promised (recover.cpp).
   [[nodiscard]] bool lose_objects(Slot request, InvokerId invoker);
-  void lose_objects_of(InvokerId invoker);
+  // Of all requests but those in `held`.
+  void lose_objects_of(InvokerId invoker, const std::set<RequestId>& held = {});
   void restart(RequestId id);
   void promise(Slot request, const std::vector<policy::Reserved>& reserved);
   void end_promises(Slot request);
@@ -155,10 +155,20 @@ class Scheduler {
 
   // Batches (observe.cpp).
   [[nodiscard]] Slot find_batch(BatchId id) const;
+  [[nodiscard]] std::vector<BatchId> batches_at(InvokerId invoker) const;
   void free_batch(Slot batch, bool machine_alive);
   void fail_members(Slot batch, const std::string& error);
   void bill(Batch& batch, Duration held);
   void cancel_batches_of(RequestId request);
+  void lose(InvokerId invoker);
+
+  // What a joining machine says against the books (join.cpp).
+  void forget_instances(InvokerId invoker);
+  void compare_objects(const InvokerJoined& event);
+  void compare_batches(const InvokerJoined& event);
+  [[nodiscard]] bool is_same(const Batch& batch, InvokerId invoker, const RunningBatch& theirs) const;
+  void adopt(InvokerId invoker, const RunningBatch& theirs);
+  [[nodiscard]] InstanceId reenter(InstanceId id);
 
   // Instances (load.cpp).
   void add_instance(InvokerId invoker, const InstanceStatus& status);
@@ -182,7 +192,7 @@ class Scheduler {
   [[nodiscard]] InstanceId enter_instance(InvokerId invoker, const Claim& claim, const SlicePositions& positions);
   void drop(const policy::Proposals& proposals);
   [[nodiscard]] bool book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
-  void start_members(Batch& batch, const policy::Proposal& proposal, StartBatch& start);
+  void start_members(Batch& batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
   [[nodiscard]] Duration expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const;
   policy::Waiting take_waiting(policy::QueueId queue, std::size_t at);
   [[nodiscard]] policy::View view() const;
@@ -226,12 +236,13 @@ class Scheduler {
   Slots<Batch> batches_;
   std::unordered_map<BatchId, Slot> batch_slots_;
   std::set<Timer> timers_;
-  std::vector<Step> steps_;               // empty between events
-  std::vector<RequestArrived> arrivals_;  // not yet admitted
-  std::vector<RequestId> restarts_;       // to begin again; empty between events
-  std::vector<Reply> answers_;            // to send at the next decision
-  std::vector<ReleaseObjects> releases_;  // likewise, after the answers
-  std::vector<CancelBatch> cancels_;      // likewise
+  std::vector<Step> steps_;                  // empty between events
+  std::vector<RequestArrived> arrivals_;     // not yet admitted
+  std::vector<RequestAnnounced> announced_;  // as told; their instant has not come
+  std::vector<RequestId> restarts_;          // to begin again; empty between events
+  std::vector<Reply> answers_;               // to send at the next decision
+  std::vector<ReleaseObjects> releases_;     // likewise, after the answers
+  std::vector<CancelBatch> cancels_;         // likewise
   std::uint64_t next_invocation_ = 0, next_batch_ = 0, next_command_ = 0, next_timer_ = 0, next_reservation_ = 0;
   std::uint64_t next_run_ = 1;  // 0 is no run
   std::optional<Time> wake_;    // when a policy wants to be asked again

@@ -92,15 +92,17 @@ struct Request {
 struct Batch {
   bool used = false;
   BatchId id;
-  policy::QueueId queue;
+  ApplicationId application;          // none: an invoker brought it along, and it is to stop
+  policy::SharedFunctionId function;  // likewise
   InvokerId invoker;
-  std::uint64_t epoch = 0;  // of the invoker when it started
-  InstanceId instance;      // none where everything is warm
+  InstanceId instance;  // none where everything is warm
   Configuration configuration;
   SlicePositions positions;
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
-  void visit(Archive& a) { a(used, id, queue, invoker, epoch, instance, configuration, positions, cancelled, members); }
+  void visit(Archive& a) {
+    a(used, id, application, function, invoker, instance, configuration, positions, cancelled, members);
+  }
 };
 
 // A stage that starts, or tries again, at an instant.

@@ -53,9 +53,8 @@ struct Reply {
   RequestOutcome outcome = RequestOutcome::finished;
   StageId stage;  // failed, deadline_exceeded: where; of the application's own workflow
   std::string error;
-  std::vector<ObjectId> outputs;
   PicoDollars cost;
-  void visit(auto& archive) { archive(request, outcome, stage, error, outputs, cost); }
+  void visit(auto& archive) { archive(request, outcome, stage, error, cost); }
 };
 
 struct LoadInstance {
@@ -88,20 +87,20 @@ struct BatchMember {
   std::uint64_t around = 0;  // likewise, of the outermost run around it; 0: it is the outermost
   RunPath path;              // of the run
   StageId stage;
-  std::uint32_t item = 0;  // of a foreach
-  Time ready;              // waited since
-  InvokerId inputs_at;     // most of them; none: with the request
+  std::uint32_t item = 0;     // of a foreach
+  std::uint32_t attempt = 0;  // how often it failed before
+  Time ready;                 // waited since
+  InvokerId inputs_at;        // most of them; none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
   // A request that begins again gets another one, so that what was left before is not mixed with what it leaves then.
   [[nodiscard]] std::uint64_t outermost() const { return around == 0 ? run : around; }
   void visit(auto& archive) {
-    archive(invocation, request, run, around, path, stage, item, ready, inputs_at, passing, bytes);
+    archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes);
   }
 };
 struct StartBatch {
-  BatchId id;
-  std::uint32_t attempt = 0;
+  BatchId id;  // never used again: what is tried again is a batch of its own
   InvokerId invoker;
   InstanceId instance;
   ApplicationId application;
@@ -114,27 +113,14 @@ struct StartBatch {
   Time earliest, latest;  // the window in which it may start
   Duration expected;
   void visit(auto& archive) {
-    archive(id, attempt, invoker, instance, application, function, model_stage, members, queued, configuration,
-            positions, earliest, latest, expected);
+    archive(id, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
+            earliest, latest, expected);
   }
 };
 struct CancelBatch {
   InvokerId invoker;
   BatchId id;
-  std::uint32_t attempt = 0;
-  void visit(auto& archive) { archive(invoker, id, attempt); }
-};
-struct SetShare {
-  InvokerId invoker;
-  InstanceId instance;
-  double share = 0;
-  void visit(auto& archive) { archive(invoker, instance, share); }
-};
-struct MoveObject {
-  ObjectId object;
-  InvokerId from, to;
-  Passing passing = Passing::direct;
-  void visit(auto& archive) { archive(object, from, to, passing); }
+  void visit(auto& archive) { archive(invoker, id); }
 };
 // Everything a request left at an invoker may go. Objects live until their request ends: whatever is lost earlier can
 // be made again, and one command an invoker is enough.
@@ -144,8 +130,8 @@ struct ReleaseObjects {
   void visit(auto& archive) { archive(invoker, request); }
 };
 
-using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, SetShare,
-                            MoveObject, ReleaseObjects>;
+using Action =
+    std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, ReleaseObjects>;
 
 // What a decision took, so that a driver can charge scheduler time without a clock.
 struct Work {

@@ -1,8 +1,10 @@
-// What events and commands are made of: levels, outcomes, slice positions, objects, verdicts. Plain data.
+// What events and commands are made of: levels, outcomes, slice positions, running batches, verdicts. Plain data.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <vector>
 
-#include "base/bytes.h"
+#include "domain/configuration.h"
 #include "domain/ids.h"
 #include "domain/run_path.h"
 
@@ -27,22 +29,27 @@ struct SlicePositions {
   void visit(auto& archive) { archive(gpu, slices); }
 };
 
-struct Object {
-  ObjectId id;
-  Bytes bytes;
-  friend bool operator==(const Object&, const Object&) = default;
-  void visit(auto& archive) { archive(id, bytes); }
-};
-
 struct InstanceStatus {
   InstanceId id;
   ApplicationId application;  // one of those that have the function
   FunctionId function;
-  Level level = Level::none;
-  std::uint16_t gpu = 0;      // level device: on which GPU of the invoker
-  std::uint32_t batches = 1;  // it can run at once
+  Level level = Level::none;       // what is ready
+  std::uint16_t gpu = 0;           // level device: on which GPU of the invoker
+  std::uint32_t batches = 1;       // it can run at once
+  std::optional<Level> moving_to;  // the level it is on its way to
   friend bool operator==(const InstanceStatus&, const InstanceStatus&) = default;
-  void visit(auto& archive) { archive(id, application, function, level, gpu, batches); }
+  void visit(auto& archive) { archive(id, application, function, level, gpu, batches, moving_to); }
+};
+
+// A batch that a joining invoker runs, as its StartBatch said.
+struct RunningBatch {
+  BatchId id;
+  InstanceId instance;
+  Configuration configuration;
+  SlicePositions positions;
+  std::vector<InvocationId> invocations;  // oldest first
+  friend bool operator==(const RunningBatch&, const RunningBatch&) = default;
+  void visit(auto& archive) { archive(id, instance, configuration, positions, invocations); }
 };
 
 // Whether the condition of a stage holds. Conditions are evaluated where the data are: as soon as all that one reads is

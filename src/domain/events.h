@@ -54,15 +54,9 @@ struct RequestCancelled {
   void visit(auto& archive) { archive(id); }
 };
 
-struct BatchStarted {
-  BatchId id;
-  std::uint32_t attempt = 0;
-  void visit(auto& archive) { archive(id, attempt); }
-};
 struct BatchExpired {  // its window was missed, nothing ran
   BatchId id;
-  std::uint32_t attempt = 0;
-  void visit(auto& archive) { archive(id, attempt); }
+  void visit(auto& archive) { archive(id); }
 };
 struct InvocationResult {
   InvocationId id;
@@ -75,18 +69,15 @@ struct InvocationResult {
 };
 struct BatchFinished {
   BatchId id;
-  std::uint32_t attempt = 0;
   std::vector<InvocationResult> results;
-  Duration measured;         // execution alone
-  Duration held;             // transfer, loading and execution: what is billed
-  double granted_share = 1;  // of the share asked for
-  void visit(auto& archive) { archive(id, attempt, results, measured, held, granted_share); }
+  Duration measured;  // execution alone
+  Duration held;      // transfer, loading and execution: what is billed
+  void visit(auto& archive) { archive(id, results, measured, held); }
 };
 struct BatchFailed {
   BatchId id;
-  std::uint32_t attempt = 0;
   std::string error;
-  void visit(auto& archive) { archive(id, attempt, error); }
+  void visit(auto& archive) { archive(id, error); }
 };
 
 struct InstanceLoaded {
@@ -110,15 +101,19 @@ struct InstanceUnloaded {
   void visit(auto& archive) { archive(invoker, instance, level); }
 };
 
+// A machine starts, or its link is there again after a gap. Everything it has is listed: what the scheduler believed to
+// be there and is not listed is lost, what it does not know it ends or releases. A command that had not reached the
+// machine when it joined never will.
 struct InvokerJoined {
   InvokerId id;
-  std::uint64_t epoch = 0;  // grows with every start, so that messages of an earlier life are recognised
-  NodeGroup capacity;       // count is 1
-  bool warm = false;        // every function counts as loaded here, as many times as one likes
+  std::uint64_t epoch = 0;    // grows with every start of the machine's agent, which begins with nothing that runs
+  std::uint64_t session = 0;  // grows with every join of the same epoch
+  NodeGroup capacity;         // count is 1
+  bool warm = false;          // every function counts as loaded here, as many times as one likes
   std::vector<InstanceStatus> instances;
-  std::vector<BatchId> running;
-  std::vector<Object> objects;
-  void visit(auto& archive) { archive(id, epoch, capacity, warm, instances, running, objects); }
+  std::vector<RunningBatch> running;  // batches whose end was not told yet
+  std::vector<RequestId> objects;     // requests that left something there
+  void visit(auto& archive) { archive(id, epoch, session, capacity, warm, instances, running, objects); }
 };
 struct InvokerChanged {
   InvokerId id;
@@ -131,20 +126,14 @@ struct InvokerDraining {
 };
 struct InvokerLost {
   InvokerId id;
-  std::uint64_t epoch = 0;
-  void visit(auto& archive) { archive(id, epoch); }
+  std::uint64_t epoch = 0, session = 0;  // with which it had joined
+  void visit(auto& archive) { archive(id, epoch, session); }
 };
 
 struct ObjectLost {  // what a request left there is gone
   InvokerId invoker;
   RequestId request;
   void visit(auto& archive) { archive(invoker, request); }
-};
-struct ShareChanged {
-  InvokerId invoker;
-  InstanceId instance;
-  double share = 0;
-  void visit(auto& archive) { archive(invoker, instance, share); }
 };
 struct ProfileChanged {  // from outside; what the scheduler learns itself is its own state
   ApplicationId application;
@@ -153,9 +142,8 @@ struct ProfileChanged {  // from outside; what the scheduler learns itself is it
   void visit(auto& archive) { archive(application, function, profile); }
 };
 
-using Event =
-    std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
-                 BatchStarted, BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
-                 InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ShareChanged, ProfileChanged>;
+using Event = std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
+                           BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
+                           InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged>;
 
 }  // namespace sluice

@@ -14,7 +14,6 @@ using InstanceId = Id<struct InstanceTag, std::uint64_t>;
 using RequestId = Id<struct RequestTag, std::uint64_t>;
 using InvocationId = Id<struct InvocationTag, std::uint64_t>;
 using BatchId = Id<struct BatchTag, std::uint64_t>;
-using ObjectId = Id<struct ObjectTag, std::uint64_t>;
 using ReservationId = Id<struct ReservationTag, std::uint64_t>;
 using CommandId = Id<struct CommandTag, std::uint64_t>;
 

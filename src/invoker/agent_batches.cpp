@@ -50,12 +50,11 @@ void Agent::start_batch(StartBatch& command) {
   Worker* worker = find(command.instance);
   if (worker == nullptr || !worker->loaded || worker->running) {
     const std::string& name = function_of(command.application, command.function).name;
-    return hooks_.event(BatchFailed{.id = command.id,
-                                    .attempt = command.attempt,
-                                    .error = str("WorkerFailed: the worker of function '", name, "' is gone")});
+    return hooks_.event(
+        BatchFailed{.id = command.id, .error = str("WorkerFailed: the worker of function '", name, "' is gone")});
   }
   const Time now = data::now();
-  if (now > command.latest) return hooks_.event(BatchExpired{.id = command.id, .attempt = command.attempt});
+  if (now > command.latest) return hooks_.event(BatchExpired{.id = command.id});
   Running& running = worker->running.emplace();
   running.start = std::move(command);
   running.began = now;
@@ -224,7 +223,6 @@ void Agent::finish(Worker& worker) {
     running.results[m].fan_outs = std::move(known->fan_outs);
   }
   hooks_.event(BatchFinished{.id = running.start.id,
-                             .attempt = running.start.attempt,
                              .results = std::move(running.results),
                              .measured = running.measured,
                              .held = data::now() - running.began});

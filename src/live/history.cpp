@@ -37,7 +37,7 @@ void History::started(const StartBatch& start, Time now) {
                                 .invoker = start.invoker,
                                 .configuration = start.configuration,
                                 .members = static_cast<std::uint32_t>(start.members.size()),
-                                .attempt = start.attempt,
+                                .attempt = member.attempt,
                                 .cold = loaded != loaded_.end() && loaded->second > member.ready});
   }
 }

@@ -24,12 +24,6 @@ struct Calls {
   void visit(Archive& a) { a(seen, last, gap_ms); }
 };
 
-struct Announcement {
-  ApplicationId application;
-  Time expected;
-  void visit(Archive& a) { a(application, expected); }
-};
-
 Duration load_time(const SharedFunction& function) {
   return function.level == Level::device ? function.cold_start.total()
                                          : function.cold_start.process + function.cold_start.host;
@@ -39,13 +33,7 @@ class KeepWarm : public Prewarm {
  public:
   explicit KeepWarm(Duration keep_alive) : keep_alive_(keep_alive) {}
 
-  void announced(const View&, const RequestAnnounced& event) override {
-    constexpr std::size_t kAnnouncementsMax = 10'000;
-    if (announcements_.size() < kAnnouncementsMax) announcements_.push_back({event.application, event.expected});
-  }
-
   void decide(const View& view, Wishes& out) override {
-    std::erase_if(announcements_, [&](const Announcement& a) { return a.expected < view.now; });
     count(view);
     planned_.assign(view.invokers.size(), Bytes{});
     for (const SharedFunction& function : view.functions) {
@@ -66,7 +54,7 @@ class KeepWarm : public Prewarm {
     for (const Instance& instance : view.instances) {
       if (instance.used && instance.idle()) at(gone_at(view, instance));
     }
-    for (const Announcement& a : announcements_) {
+    for (const RequestAnnounced& a : view.announced) {
       for (const SharedFunction& function : view.functions) {
         if (belongs(view, function, a.application)) at(a.expected - load_time(function));
       }
@@ -75,7 +63,7 @@ class KeepWarm : public Prewarm {
     return wake;
   }
 
-  void visit(Archive& archive) override { archive(announcements_); }
+  void visit(Archive&) override {}
 
  protected:
   // How many instances to have whether or not anybody waits.
@@ -120,7 +108,7 @@ class KeepWarm : public Prewarm {
   }
 
   [[nodiscard]] std::uint32_t announced(const View& view, const SharedFunction& function) const {
-    for (const Announcement& a : announcements_) {
+    for (const RequestAnnounced& a : view.announced) {
       if (a.expected - load_time(function) <= view.now && belongs(view, function, a.application)) return 1;
     }
     return 0;
@@ -155,7 +143,6 @@ class KeepWarm : public Prewarm {
     out.load.push_back(*best);
   }
 
-  std::vector<Announcement> announcements_;
   // Of one decision only: not part of the state.
   std::vector<Stock> stock_;
   std::vector<Bytes> planned_;  // by the wishes so far, per invoker

@@ -108,8 +108,6 @@ class Prewarm {
  public:
   virtual ~Prewarm() = default;
   virtual void queued(const View&, const Queue&) {}
-  // Requests that are known ahead.
-  virtual void announced(const View&, const RequestAnnounced&) {}
   virtual void decide(const View& view, Wishes& out) = 0;
   [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
   virtual void visit(Archive& archive) = 0;

@@ -178,6 +178,7 @@ struct View {
   std::span<const ApplicationModel> applications;  // ApplicationId is the position
   std::span<const SharedFunction> functions;       // SharedFunctionId is the position
   std::span<const Instance> instances;             // slots; `used` says which are there
+  std::span<const RequestAnnounced> announced;     // requests known ahead: those whose instant has not come
   const Transfer& transfer;                        // what moving inputs is believed to take
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }

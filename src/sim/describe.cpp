@@ -20,9 +20,6 @@ std::string text(const RequestArrived& e) {
 std::string text(const RequestCancelled& e) {
   return str("RequestCancelled ", e.id.value());
 }
-std::string text(const BatchStarted& e) {
-  return str("BatchStarted ", e.id.value());
-}
 std::string text(const BatchExpired& e) {
   return str("BatchExpired ", e.id.value());
 }
@@ -55,9 +52,6 @@ std::string text(const InvokerLost& e) {
 }
 std::string text(const ObjectLost& e) {
   return str("ObjectLost of request ", e.request.value(), " on invoker ", e.invoker.value());
-}
-std::string text(const ShareChanged& e) {
-  return str("ShareChanged of instance ", e.instance.value());
 }
 std::string text(const ProfileChanged& e) {
   return str("ProfileChanged of function ", e.function.value(), " of application ", e.application.value());

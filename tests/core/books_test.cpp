@@ -21,7 +21,7 @@ Claim claim(const Configuration& configuration, double from = 0, double to = 10)
 
 Books one_machine() {
   Books books;
-  books.join(kInvoker, 1, {.vcpu = 8, .gpus = 1, .slices_per_gpu = 7}, true);
+  books.join(kInvoker, {1}, {.vcpu = 8, .gpus = 1, .slices_per_gpu = 7}, true);
   return books;
 }
 
@@ -77,7 +77,7 @@ TEST(Books, PromisesShareVcpusOverTime) {
 
 TEST(Books, MemoryIsTakenOnce) {
   Books books;
-  books.join(kInvoker, 1, {.vcpu = 8, .memory = Bytes::gb(1), .gpus = 1, .gpu_memory = Bytes::gb(4)}, false);
+  books.join(kInvoker, {1}, {.vcpu = 8, .memory = Bytes::gb(1), .gpus = 1, .gpu_memory = Bytes::gb(4)}, false);
   EXPECT_TRUE(books.take_memory(kInvoker, std::uint16_t{0}, Bytes::gb(3)));
   EXPECT_FALSE(books.take_memory(kInvoker, std::uint16_t{0}, Bytes::gb(2)));
   EXPECT_TRUE(books.take_memory(kInvoker, std::nullopt, Bytes::gb(1)));
@@ -87,7 +87,7 @@ TEST(Books, MemoryIsTakenOnce) {
 
 TEST(Books, ABatchNeedsALoadedInstanceUnlessEverythingIsWarm) {
   Books books;
-  books.join(kInvoker, 1, {.vcpu = 8, .gpus = 1, .slices_per_gpu = 7}, false);
+  books.join(kInvoker, {1}, {.vcpu = 8, .gpus = 1, .slices_per_gpu = 7}, false);
   EXPECT_FALSE(books.take(kInvoker, BatchId(1), claim(configuration(1, 1, 1))));
   books.room(kInvoker, std::uint16_t{0}).add(kFunction, 1);
   EXPECT_TRUE(books.take(kInvoker, BatchId(1), claim(configuration(1, 1, 1))));

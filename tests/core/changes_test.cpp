@@ -27,6 +27,13 @@ TEST(Changes, WithMoreVcpusMoreStartsAtOnce) {
   EXPECT_EQ(scene.see(with_vcpus(2)).decide(), Starts{"a of 2"});
 }
 
+TEST(Changes, AnInvokerThatChangesGoesOnDraining) {
+  Scene scene({stage("a")});
+  scene.invoker(0, 1).see(InvokerDraining{InvokerId(0)});
+  scene.see(InvokerChanged{.id = InvokerId(0), .capacity = {.vcpu = 4, .gpus = 1}});
+  EXPECT_EQ(scene.arrive(1).decide(), Starts{});
+}
+
 TEST(Changes, ADrainingInvokerFinishesWhatItRunsAndTakesNothingNew) {
   Scene scene({stage("a")});
   (void)scene.invoker(0).arrive(1).decide();

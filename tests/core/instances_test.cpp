@@ -175,6 +175,17 @@ TEST(Instances, AnnouncedRequestsAreLoadedForAhead) {
   EXPECT_EQ(scene.at(1'000).loaded().arrive(1).decide(), Starts{"a of 1"});
 }
 
+TEST(Instances, AnAnnouncementIsOverWhenItsRequestsHaveCome) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).see(RequestAnnounced{ApplicationId(0), Time::from_ns(1'000'000'000), 2});
+  (void)scene.arrive(1).decide();
+  EXPECT_EQ(scene.reload().loaded().decide(), Starts{"a of 1"});
+  scene.finish().arrive(2);
+  EXPECT_EQ(scene.decide(), Starts{"a of 2"});
+  (void)scene.at(10).finish().decide();
+  EXPECT_EQ(scene.wake_ms(), -1);  // nothing is expected any more
+}
+
 TEST(Instances, AFunctionThatNeverLoadsAnswersItsRequests) {
   Scene scene({stage("a")}, "fifo", {.attempts_max = 2});
   scene.cold_invoker(0).arrive(1);

@@ -225,8 +225,6 @@ class Scene {
   void heard(const ReleaseObjects& release, Starts&) {
     said_.push_back(str("release ", release.request.value(), " at ", release.invoker.value()));
   }
-  void heard(const SetShare&, Starts&) {}
-  void heard(const MoveObject&, Starts&) {}
 
   MakePolicies policies_;
   Limits limits_;

@@ -215,6 +215,19 @@ TEST(Scheduler, RefusesASaveThatIsCutOff) {
   EXPECT_FALSE(other.scheduler().load(saved.substr(0, saved.size() / 2)).ok());
 }
 
+TEST(Scheduler, RefusesASaveOfAnotherFormat) {
+  Scene scene({stage("a")});
+  std::string saved = scene.scheduler().save();
+  const auto refusal = [&](const std::string& bytes) {
+    const Status status = Scene({stage("a")}).scheduler().load(bytes);
+    return status.ok() ? "" : status.error().message;
+  };
+  EXPECT_EQ(refusal("something else"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
+  EXPECT_EQ(refusal("sluicesave"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
+  saved[10] = 77;
+  EXPECT_EQ(refusal(saved), "the saved state has format version 77; this program reads 1");
+}
+
 // A wrong policy must crash, not corrupt the books.
 class Greedy final : public policy::Dispatch {
  public:

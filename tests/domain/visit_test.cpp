@@ -33,8 +33,8 @@ using Applications =
     ::testing::Types<Application, Objective, OutputBinding, Workflow, Stage, Join, Foreach, Retry, Catch, InputBinding,
                      Failure, GpuShare, ConfigurationFilter, Condition, Comparison, Reference, Function, Port, Body,
                      ColdStart, Prices, ProfileRow, ProfileTable, ProfileModel, Configuration>;
-using Parts = ::testing::Types<NodeGroup, SlicePositions, Object, InstanceStatus, Verdict, FanOut, InvocationResult,
-                               BatchMember, Work, Command, Commands>;
+using Parts = ::testing::Types<NodeGroup, SlicePositions, RunningBatch, InstanceStatus, Verdict, FanOut,
+                               InvocationResult, BatchMember, Work, Command, Commands>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfApplications, Visit, Applications);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfParts, Visit, Parts);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfEvents, Visit, AsTypes<Event>::Types);
