@@ -1,5 +1,6 @@
 #include "record/event_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -24,6 +25,26 @@ Status check_machine(InvokerId id, const NodeGroup& capacity) {
   return Done{};
 }
 
+bool has_gpu(const NodeGroup& capacity, std::uint16_t gpu) {
+  return gpu < capacity.gpus;
+}
+
+Status check_joined(const InvokerJoined& event) {
+  if (const Status status = check_machine(event.id, event.capacity); !status) return status;
+  for (const InstanceStatus& instance : event.instances) {
+    const Level highest = std::max(instance.level, instance.moving_to.value_or(Level::none));
+    if (highest == Level::device && !has_gpu(event.capacity, instance.gpu))
+      return refused(
+          str("invoker ", event.id.value(), " has an instance on GPU ", instance.gpu, " of ", event.capacity.gpus));
+  }
+  for (const RunningBatch& batch : event.running) {
+    if (batch.positions.slices != 0 && !has_gpu(event.capacity, batch.positions.gpu))
+      return refused(
+          str("invoker ", event.id.value(), " runs a batch on GPU ", batch.positions.gpu, " of ", event.capacity.gpus));
+  }
+  return Done{};
+}
+
 Status check_fan_outs(const std::vector<FanOut>& fan_outs) {
   for (const FanOut& fan_out : fan_outs) {
     if (std::int64_t{fan_out.items} > limits::foreach_items_max)
@@ -42,6 +63,13 @@ Status check_results(const BatchFinished& event) {
   for (const InvocationResult& result : event.results) {
     if (const Status status = check_fan_outs(result.fan_outs); !status) return status;
   }
+  return Done{};
+}
+
+Status can_be_planned(const Application& application) {
+  const auto profiles = plan::make_profiles(application);
+  if (!profiles) return profiles.error();
+  if (const auto model = plan::make_model(application, *profiles); !model) return model.error();
   return Done{};
 }
 
@@ -66,25 +94,39 @@ Status EventCheck::deployed(const ApplicationDeployed& event) {
   if (event.application == nullptr) return refused("an application is deployed without its content");
   const Application& application = *event.application;
   const std::string who = str("application '", printable(application.name), "': ");
-  if (event.id.index() != applications_)
-    return refused(str(who, "it has id ", event.id.value(), ", the next one is ", applications_));
+  if (event.id.index() != applications_.size())
+    return refused(str(who, "it has id ", event.id.value(), ", the next one is ", applications_.size()));
   if (!well_formed(application)) return refused(who + "its ids or numbers make no sense");
   if (const auto problems = validate(application); !problems.empty()) return refused(who + problems.front().message);
-  const auto profiles = plan::make_profiles(application);
-  if (!profiles) return refused(who + profiles.error().message);
-  if (const auto model = plan::make_model(application, *profiles); !model) return refused(who + model.error().message);
-  ++applications_;
+  if (const Status status = can_be_planned(application); !status) return refused(who + status.error().message);
+  applications_.push_back(event.application);
+  return Done{};
+}
+
+Status EventCheck::changed(const ProfileChanged& event) {
+  std::shared_ptr<const Application>& known = applications_[event.application.index()];
+  const std::string who = str("application '", printable(known->name), "': ");
+  if (event.function.index() >= known->functions.size())
+    return refused(str(who, "it has no function ", event.function.value()));
+  if (event.profile == nullptr) return refused(who + "a profile is changed without its content");
+  auto changed = std::make_shared<Application>(*known);
+  changed->functions[event.function.index()].profile = *event.profile;
+  if (const auto problems = validate(*changed); !problems.empty()) return refused(who + problems.front().message);
+  if (const Status status = can_be_planned(*changed); !status) return refused(who + status.error().message);
+  known = std::move(changed);
   return Done{};
 }
 
 Status EventCheck::check(const Observed& observed) {
   if (const Status status = check(observed.at); !status) return status;
-  if (const auto application = application_of(observed.event); application && application->index() >= applications_)
+  if (const auto application = application_of(observed.event);
+      application && application->index() >= applications_.size())
     return refused(str("application ", application->value(), " was never deployed"));
   if (const auto* event = std::get_if<ApplicationDeployed>(&observed.event)) return deployed(*event);
   if (const auto* event = std::get_if<RequestArrived>(&observed.event)) return check_request(*event);
   if (const auto* event = std::get_if<BatchFinished>(&observed.event)) return check_results(*event);
-  if (const auto* event = std::get_if<InvokerJoined>(&observed.event)) return check_machine(event->id, event->capacity);
+  if (const auto* event = std::get_if<InvokerJoined>(&observed.event)) return check_joined(*event);
+  if (const auto* event = std::get_if<ProfileChanged>(&observed.event)) return changed(*event);
   if (const auto* event = std::get_if<InvokerChanged>(&observed.event))
     return check_machine(event->id, event->capacity);
   return Done{};

@@ -110,7 +110,55 @@ TEST(Replay, RefusesEventsTheSchedulerMustNotBeTold) {
   says(error_of({{now, RequestArrived{.id = RequestId(1), .application = ApplicationId(0)}}}), "was never deployed");
   says(error_of({{now, RequestArrived{.id = RequestId(1)}}}), "was never deployed");
   says(error_of({{now, InvokerJoined{.id = InvokerId(4'000'000)}}}), "beyond the limits");
+  const NodeGroup machine{.vcpu = 4, .gpus = 1};
+  says(error_of({{now, InvokerJoined{.id = InvokerId(0),
+                                     .capacity = machine,
+                                     .instances = {{.id = InstanceId(0),
+                                                    .application = ApplicationId(0),
+                                                    .function = FunctionId(0),
+                                                    .level = Level::device,
+                                                    .gpu = 7}}}}}),
+       "an instance on GPU 7 of 1");
+  says(error_of({{now,
+                  InvokerJoined{
+                      .id = InvokerId(0), .capacity = machine, .running = {{.id = BatchId(0), .positions = {7, 1}}}}}}),
+       "a batch on GPU 7 of 1");
   says(error_of({{now, InvokerLost{}}, {Time::from_ns(4), InvokerLost{}}}), "time goes back from 5 ns to 4 ns");
+}
+
+TEST(Replay, ProfilesThatCannotBePlannedAreErrorsOfTheLog) {
+  const Time now = Time::from_ns(5);
+  const auto changed = [&](FunctionId function, std::shared_ptr<const Profile> profile) {
+    return error_of({{now, ApplicationDeployed{ApplicationId(0), small_application()}},
+                     {now, ProfileChanged{ApplicationId(0), function, std::move(profile)}}});
+  };
+  const auto says = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  const ProfileTable good{.rows = {{.configuration = configuration(1, 1, 1), .mean_ms = 5}}};
+  ProfileTable bad = good;
+  bad.rows[0].mean_ms = -1;
+  EXPECT_EQ(changed(FunctionId(0), std::make_shared<Profile>(good)), "");
+  says(changed(FunctionId(0), nullptr), "a profile is changed without its content");
+  says(changed(FunctionId(3), std::make_shared<Profile>(good)), "it has no function 3");
+  says(changed(FunctionId(0), std::make_shared<Profile>(Profile{})), "application 'app'");
+  says(changed(FunctionId(0), std::make_shared<Profile>(bad)), "application 'app'");
+}
+
+// What ran says nothing: its invocations are tried again, and nothing is learned from it.
+TEST(Replay, ABatchThatFinishesWithoutResultsIsReplayed) {
+  record::Run run({.scheduler = "sluice"});
+  run.see(ApplicationDeployed{ApplicationId(0), small_application()}, 0);
+  run.see(InvokerJoined{.id = InvokerId(0), .epoch = 1, .capacity = {.vcpu = 2, .gpus = 1}, .warm = true}, 0);
+  run.see(RequestArrived{.id = RequestId(0), .application = ApplicationId(0), .deadline = Time::from_ns(200'000'000)},
+          0);
+  run.decide();
+  run.see(BatchFinished{.id = BatchId(0), .measured = Duration::ms(10), .held = Duration::ms(10)}, 100);
+  run.decide();
+  const auto again = replayed(run.log());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_FALSE(again->difference.has_value());
+  EXPECT_EQ(again->decisions, 2u);
 }
 
 }  // namespace
