@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,8 +14,10 @@
 namespace sluice::data {
 namespace {
 
-// Stretches this large are handed back to the system when they are freed; smaller ones stay warm.
+// The pages of stretches this large are handed back to the system when they are freed; smaller ones stay warm.
 constexpr std::size_t kReturned = 4u << 20;
+// Returned at a time: so much is neither free nor used meanwhile.
+constexpr std::size_t kPiece = 16u << 20;
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
@@ -35,24 +38,31 @@ Block::Extent::~Extent() {
   arena->give_back(offset, taken);
 }
 
-Result<std::shared_ptr<Arena>> Arena::make(Bytes capacity) {
+// A worker that could shrink it would end the server at its next look.
+Result<std::shared_ptr<Arena>> Arena::make(Bytes capacity, Options options) {
   const std::size_t bytes = rounded(static_cast<std::size_t>(capacity.count()));
-  const int descriptor = ::memfd_create("sluice", MFD_CLOEXEC);
+  const int descriptor = ::memfd_create("sluice", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return failed("memfd_create", capacity);
+  const char* what = nullptr;
+  void* base = MAP_FAILED;
   if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    ::close(descriptor);
-    return failed("ftruncate", capacity);
+    what = "ftruncate";
+  } else if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    what = "sealing";
+  } else {
+    base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    if (base == MAP_FAILED) what = "mmap";
   }
-  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  if (base == MAP_FAILED) {
+  if (what != nullptr) {
+    const Error error = failed(what, capacity);
     ::close(descriptor);
-    return failed("mmap", capacity);
+    return error;
   }
-  return std::shared_ptr<Arena>(new Arena(descriptor, static_cast<std::byte*>(base), bytes));
+  return std::shared_ptr<Arena>(new Arena(descriptor, static_cast<std::byte*>(base), bytes, std::move(options)));
 }
 
-Arena::Arena(int descriptor, std::byte* base, std::size_t capacity)
-    : descriptor_(descriptor), base_(base), capacity_(capacity) {
+Arena::Arena(int descriptor, std::byte* base, std::size_t capacity, Options options)
+    : descriptor_(descriptor), base_(base), capacity_(capacity), options_(std::move(options)) {
   free_.emplace(0, capacity);
   free_by_size_.emplace(capacity, 0);
 }
@@ -62,6 +72,13 @@ Arena::~Arena() {
   ::close(descriptor_);
 }
 
+bool Arena::allowed(std::size_t taken) {
+  if (options_.allowance == nullptr) return true;
+  if (options_.allowance->used.fetch_add(taken) + taken <= options_.allowance->max) return true;
+  options_.allowance->used.fetch_sub(taken);
+  return false;
+}
+
 std::optional<Block> Arena::allocate(std::size_t bytes) {
   if (bytes > capacity_) return std::nullopt;
   const std::size_t taken = rounded(bytes);
@@ -69,15 +86,9 @@ std::optional<Block> Arena::allocate(std::size_t bytes) {
   if (taken > 0) {
     const std::lock_guard lock(mutex_);
     const auto best = free_by_size_.lower_bound({taken, 0});
-    if (best == free_by_size_.end()) return std::nullopt;
-    const std::size_t size = best->first;
+    if (best == free_by_size_.end() || !allowed(taken)) return std::nullopt;
     offset = best->second;
-    free_by_size_.erase(best);
-    free_.erase(offset);
-    if (size > taken) {
-      free_.emplace(offset + taken, size - taken);
-      free_by_size_.emplace(size - taken, offset + taken);
-    }
+    CHECK(take_free(offset, taken));
     used_ += taken;
   }
   return Block(std::make_shared<const Block::Extent>(shared_from_this(), offset, bytes, taken));
@@ -85,30 +96,84 @@ std::optional<Block> Arena::allocate(std::size_t bytes) {
 
 void Arena::give_back(std::size_t offset, std::size_t taken) {
   if (taken == 0) return;
-  if (taken >= kReturned) {
-    (void)::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                      static_cast<off_t>(taken));
+  bool can_return = false;
+  {
+    const std::lock_guard lock(mutex_);
+    CHECK(used_ >= taken);
+    used_ -= taken;
+    add_free(offset, taken);
+    can_return = taken >= kReturned && !pinned_ && options_.can_return != nullptr;
+    if (can_return) returnable_.push_back({offset, taken});
   }
-  const std::lock_guard lock(mutex_);
-  CHECK(used_ >= taken);
-  used_ -= taken;
-  auto after = free_.lower_bound(offset);
+  if (options_.allowance != nullptr) options_.allowance->used.fetch_sub(taken);
+  if (can_return) options_.can_return(*this);
+}
+
+void Arena::add_free(std::size_t offset, std::size_t size) {
+  const auto after = free_.lower_bound(offset);
   if (after != free_.begin()) {
     const auto before = std::prev(after);
     if (before->first + before->second == offset) {
       offset = before->first;
-      taken += before->second;
+      size += before->second;
       free_by_size_.erase({before->second, before->first});
       free_.erase(before);
     }
   }
-  if (after != free_.end() && after->first == offset + taken) {
-    taken += after->second;
+  if (after != free_.end() && after->first == offset + size) {
+    size += after->second;
     free_by_size_.erase({after->second, after->first});
     free_.erase(after);
   }
-  free_.emplace(offset, taken);
-  free_by_size_.emplace(taken, offset);
+  free_.emplace(offset, size);
+  free_by_size_.emplace(size, offset);
+}
+
+bool Arena::take_free(std::size_t offset, std::size_t size) {
+  auto stretch = free_.upper_bound(offset);
+  if (stretch == free_.begin()) return false;
+  stretch = std::prev(stretch);
+  const auto [begin, length] = *stretch;
+  if (offset + size > begin + length) return false;
+  free_by_size_.erase({length, begin});
+  free_.erase(stretch);
+  const Stretch before{begin, offset - begin}, after{offset + size, begin + length - offset - size};
+  for (const Stretch& rest : {before, after}) {
+    if (rest.size == 0) continue;
+    free_.emplace(rest.offset, rest.size);
+    free_by_size_.emplace(rest.size, rest.offset);
+  }
+  return true;
+}
+
+// A stretch that was taken again meanwhile keeps its pages.
+void Arena::return_pages() {
+  const std::lock_guard one_at_a_time(returning_);
+  for (;;) {
+    Stretch piece;
+    {
+      const std::lock_guard lock(mutex_);
+      if (pinned_ || returnable_.empty()) return;
+      Stretch& stretch = returnable_.back();
+      piece = {stretch.offset, std::min(stretch.size, kPiece)};
+      stretch = {stretch.offset + piece.size, stretch.size - piece.size};
+      if (stretch.size == 0) returnable_.pop_back();
+      if (!take_free(piece.offset, piece.size)) continue;
+    }
+    (void)::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(piece.offset),
+                      static_cast<off_t>(piece.size));
+    const std::lock_guard lock(mutex_);
+    add_free(piece.offset, piece.size);
+  }
+}
+
+void Arena::pin() {
+  {
+    const std::lock_guard lock(mutex_);
+    pinned_ = true;
+    returnable_.clear();
+  }
+  const std::lock_guard not_any_more(returning_);
 }
 
 std::size_t Arena::used() const {

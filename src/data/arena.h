@@ -1,7 +1,11 @@
-// Arena: shared memory in which tensors live, one per tenant. The server allocates and frees; workers map the same
-// memory by its descriptor and are told offsets, so that between stages on a machine nothing is copied.
+// Arena: shared memory in which the tensors of one tenant live (arenas.h has one for each). The server allocates and
+// frees; workers map the same memory by its descriptor and are told offsets, so that between stages on a machine
+// nothing is copied. Its size is sealed. A worker can write all of it at any time: whoever reads reads once, and with
+// bounds.
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +13,7 @@
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -42,13 +47,26 @@ class Block {
   std::shared_ptr<const Extent> extent_;
 };
 
+// What several arenas may take together.
+struct Allowance {
+  std::size_t max = 0;
+  std::atomic<std::size_t> used = 0;
+};
+
 // Memory is reserved as addresses only; a page is taken when it is first written. First fit would fragment under mixed
 // sizes: the smallest free stretch that is large enough is taken. O(log stretches).
 class Arena : public std::enable_shared_from_this<Arena> {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity);
+  struct Options {
+    std::shared_ptr<Allowance> allowance;  // shared with others; null: none
+    // Called when pages could be returned: somebody should call return_pages() soon, elsewhere, since that takes long.
+    // Null: pages stay until the arena goes.
+    std::function<void(Arena&)> can_return;
+  };
+  [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity) { return make(capacity, {}); }
+  [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity, Options options);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -56,20 +74,37 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // Nothing if no free stretch is large enough: the caller answers with back-pressure. Of zero bytes: a block of zero.
   [[nodiscard]] std::optional<Block> allocate(std::size_t bytes);
 
+  // Gives the pages of large stretches that were freed back to the system. Any thread.
+  void return_pages();
+  // Pages stay where they are from now on: a device has registered them, and would go on using the old ones.
+  void pin();
+
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] std::byte* base() const { return base_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] std::size_t used() const;
 
  private:
-  Arena(int descriptor, std::byte* base, std::size_t capacity);
+  Arena(int descriptor, std::byte* base, std::size_t capacity, Options options);
   friend class Block;
   void give_back(std::size_t offset, std::size_t taken);
+  [[nodiscard]] bool allowed(std::size_t taken);
+  // REQUIRES: mutex_ is held.
+  void add_free(std::size_t offset, std::size_t size);
+  [[nodiscard]] bool take_free(std::size_t offset, std::size_t size);  // false: not all of it is free
+
+  struct Stretch {
+    std::size_t offset = 0, size = 0;
+  };
 
   int descriptor_;
   std::byte* base_;
   std::size_t capacity_;
+  Options options_;
+  std::mutex returning_;  // held while pages are returned
   mutable std::mutex mutex_;
+  bool pinned_ = false;              // guarded by mutex_, as all below
+  std::vector<Stretch> returnable_;  // freed, with pages; may have been taken again since
   std::size_t used_ = 0;
   std::map<std::size_t, std::size_t> free_;                     // offset → size
   std::set<std::pair<std::size_t, std::size_t>> free_by_size_;  // size, offset

@@ -45,19 +45,27 @@ std::optional<std::size_t> byte_size(DataType type, std::span<const std::int64_t
   return bytes;
 }
 
+bool walk_texts(std::size_t count, std::span<const std::byte> bytes, std::vector<std::uint64_t>* begins) {
+  if (count > bytes.size() / kTextLength) return false;
+  if (begins != nullptr) begins->reserve(count + 1);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (begins != nullptr) begins->push_back(at);
+    std::uint32_t length = 0;
+    if (bytes.size() - at < kTextLength) return false;
+    std::memcpy(&length, bytes.data() + at, kTextLength);
+    at += kTextLength;
+    if (bytes.size() - at < length) return false;
+    at += length;
+  }
+  if (begins != nullptr) begins->push_back(at);
+  return at == bytes.size();
+}
+
 bool well_formed(const TensorInfo& info, std::span<const std::byte> bytes) {
   if (info.type != DataType::bytes) return byte_size(info.type, info.shape) == bytes.size();
   const auto count = element_count(info.shape);
-  if (!count) return false;
-  for (std::size_t i = 0; i < *count; ++i) {
-    std::uint32_t length = 0;
-    if (bytes.size() < sizeof length) return false;
-    std::memcpy(&length, bytes.data(), sizeof length);
-    bytes = bytes.subspan(sizeof length);
-    if (bytes.size() < length) return false;
-    bytes = bytes.subspan(length);
-  }
-  return bytes.empty();
+  return count && walk_texts(*count, bytes, nullptr);
 }
 
 }  // namespace sluice::data

@@ -98,7 +98,5 @@ class Values {
 [[nodiscard]] bool passes(const Stage& stage);
 // Whether a tensor of one element satisfies a comparison; texts compare as texts. False for anything else.
 [[nodiscard]] bool satisfies(const Tensor& tensor, const Comparison& comparison);
-// Row `row` of a tensor, without its first dimension. REQUIRES: row < shape[0]; well formed.
-[[nodiscard]] Tensor row_of(const Tensor& tensor, std::uint32_t row);
 
 }  // namespace sluice::data

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/check.h"
 #include "base/text.h"
 #include "data/values.h"
 #include "domain/limits.h"
@@ -11,22 +10,26 @@
 namespace sluice::data {
 namespace {
 
-// Texts differ in length: they are walked. From `at` over `count` of them.
-std::size_t skip_texts(const Tensor& tensor, std::size_t at, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t length = 0;
-    std::memcpy(&length, tensor.bytes().data() + at, sizeof length);
-    at += sizeof length + length;
-  }
-  return at;
-}
-
 const Tensor* find(const SharedTensors& tensors, const std::string& name) {
   if (tensors == nullptr) return nullptr;
   for (const Tensor& tensor : *tensors) {
     if (name == kEverything || tensor.info.name == name) return &tensor;
   }
   return nullptr;
+}
+
+// Of texts, from what is known of each row: their bytes may be others by now. Nothing where a row has no index.
+TextIndex stacked_index(const std::vector<const Tensor*>& rows) {
+  std::vector<std::uint64_t> begins;
+  std::size_t at = 0;  // in the block that they are stacked in
+  for (const Tensor* row : rows) {
+    if (!row->texts) return {};
+    const std::size_t count = element_count(row->info.shape).value_or(0);
+    for (std::size_t i = 0; i < count; ++i) begins.push_back(at + row->texts.begin(i) - row->offset);
+    at += row->size;
+  }
+  begins.push_back(at);
+  return {std::make_shared<const std::vector<std::uint64_t>>(std::move(begins))};
 }
 
 std::optional<Tensor> stack(const std::vector<const Tensor*>& rows, Arena& arena) {
@@ -41,6 +44,7 @@ std::optional<Tensor> stack(const std::vector<const Tensor*>& rows, Arena& arena
     std::memcpy(to, row->bytes().data(), row->size);
     to += row->size;
   }
+  out.texts = stacked_index(rows);
   return out;
 }
 
@@ -49,23 +53,6 @@ bool is_list(const Stage& stage) {
 }
 
 }  // namespace
-
-Tensor row_of(const Tensor& tensor, std::uint32_t row) {
-  const auto rows = static_cast<std::size_t>(tensor.info.shape.front());
-  CHECK(row < rows);
-  Tensor out = tensor;
-  out.info.shape.erase(out.info.shape.begin());
-  if (tensor.info.type == DataType::bytes) {
-    const std::size_t texts = element_count(out.info.shape).value_or(0);
-    const std::size_t begin = skip_texts(tensor, 0, texts * row);
-    out.offset = tensor.offset + begin;
-    out.size = skip_texts(tensor, begin, texts) - begin;
-  } else {
-    out.size = tensor.size / rows;
-    out.offset = tensor.offset + out.size * row;
-  }
-  return out;
-}
 
 std::optional<std::uint64_t> Values::rows_of(const Reference& list) const {
   if (list.stage.valid() && is_list(stage_at(list.stage))) {
@@ -92,9 +79,9 @@ Result<Tensor> Values::row_of_list(const Reference& list, std::uint32_t row) con
   }
   auto tensor = value(list);
   if (!tensor) return missing();
-  const bool rows = !tensor->info.shape.empty();
-  if (row >= (rows ? static_cast<std::uint64_t>(tensor->info.shape.front()) : 1)) return missing();
-  return rows ? row_of(*tensor, row) : *tensor;
+  if (tensor->info.shape.empty()) return row == 0 ? Result<Tensor>(*tensor) : missing();
+  auto own = row_of(*tensor, row);
+  return own ? Result<Tensor>(std::move(*own)) : missing();
 }
 
 // Without a look at the items, of which there may be many; whether they are there is seen when they are read.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
@@ -53,6 +54,7 @@ Result<data::Tensor> place_raw_element(const InputHead& head, std::string_view b
   if (!tensor) return tensor;
   std::memcpy(tensor->bytes().data(), &length, sizeof length);
   if (!body.empty()) std::memcpy(tensor->bytes().data() + sizeof length, body.data(), body.size());
+  tensor->texts = {std::make_shared<const std::vector<std::uint64_t>>(std::vector<std::uint64_t>{0, tensor->size})};
   return tensor;
 }
 
@@ -128,13 +130,15 @@ Result<data::Tensor> place(const InputHead& head, std::string_view bytes, const 
   if (head.type != DataType::bytes && *expected != bytes.size()) {
     return size_mismatch(head, model, *expected, bytes.size());
   }
-  const data::TensorInfo info{.name = head.name, .type = head.type, .shape = head.shape};
-  if (!data::well_formed(info, std::as_bytes(std::span(bytes)))) {
+  data::Tensor checked{.info = {.name = head.name, .type = head.type, .shape = head.shape}};
+  if (!data::index_texts(checked, std::as_bytes(std::span(bytes)))) {
     return invalid(str("input '", head.name, "' for model '", model.name, "' does not hold exactly the ",
                        *data::element_count(head.shape), " elements of its shape ", shape_text(head.shape)));
   }
   auto tensor = allocate(head, bytes.size(), arena);
-  if (tensor && !bytes.empty()) std::memcpy(tensor->bytes().data(), bytes.data(), bytes.size());
+  if (!tensor) return tensor;
+  if (!bytes.empty()) std::memcpy(tensor->bytes().data(), bytes.data(), bytes.size());
+  tensor->texts = std::move(checked.texts);
   return tensor;
 }
 

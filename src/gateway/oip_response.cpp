@@ -37,19 +37,19 @@ void append_booleans(std::string& out, std::string_view bytes) {
   }
 }
 
-void append_texts(std::string& out, std::string_view bytes) {
-  bool first = true;
-  for (std::uint32_t length = 0; bytes.size() >= sizeof length; first = false) {
-    std::memcpy(&length, bytes.data(), sizeof length);
-    bytes.remove_prefix(sizeof length);
-    if (!first) out += ',';
-    append_json(out, bytes.substr(0, length));
-    bytes.remove_prefix(std::min<std::size_t>(length, bytes.size()));
+// Each is copied before it is looked at: a worker may be writing it.
+void append_texts(std::string& out, const data::Tensor& tensor) {
+  const auto texts = data::texts_of(tensor);
+  for (std::size_t i = 0; texts && i < texts->size(); ++i) {
+    const auto bytes = (*texts)[i];
+    if (i > 0) out += ',';
+    append_json(out, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
 }
 
-void append_values(std::string& out, DataType type, std::string_view bytes) {
-  switch (type) {
+void append_values(std::string& out, const data::Tensor& tensor) {
+  const std::string_view bytes = text_of(tensor);
+  switch (tensor.info.type) {
     case DataType::boolean:
       return append_booleans(out, bytes);
     case DataType::uint8:
@@ -73,7 +73,7 @@ void append_values(std::string& out, DataType type, std::string_view bytes) {
     case DataType::fp64:
       return append_numbers<double>(out, bytes);
     case DataType::bytes:
-      return append_texts(out, bytes);
+      return append_texts(out, tensor);
     case DataType::fp16:
     case DataType::bf16:
       return;
@@ -82,7 +82,7 @@ void append_values(std::string& out, DataType type, std::string_view bytes) {
 
 void append_data(std::string& out, const data::Tensor& tensor) {
   out += ",\"data\":[";
-  append_values(out, tensor.info.type, text_of(tensor));
+  append_values(out, tensor);
   out += ']';
 }
 

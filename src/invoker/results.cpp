@@ -1,10 +1,8 @@
 #include "invoker/results.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
-#include "data/values.h"
 
 namespace sluice::invoker {
 namespace {
@@ -22,30 +20,11 @@ Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& sp
                    .block = space,
                    .offset = static_cast<std::size_t>(placed.offset - begin),
                    .size = static_cast<std::size_t>(placed.size)};
-  if (!data::well_formed(out.info, out.bytes())) {
+  if (!data::index_texts(out, out.bytes())) {
     return nonsense(str("answered with ", placed.size, " bytes for output '", printable(placed.info.name),
                         "', which do not have the type and shape it says"));
   }
   return out;
-}
-
-// Rows of texts differ in length: their elements are walked. REQUIRES: well_formed().
-void split_texts(const data::Tensor& stacked, std::vector<RowResult>& out) {
-  data::Tensor row = stacked;
-  row.info.shape.erase(row.info.shape.begin());
-  const std::size_t elements = data::element_count(row.info.shape).value_or(0);
-  std::size_t at = 0;
-  for (RowResult& result : out) {
-    const std::size_t begin = at;
-    for (std::size_t e = 0; e < elements; ++e) {
-      std::uint32_t length = 0;
-      std::memcpy(&length, stacked.bytes().data() + at, sizeof length);
-      at += sizeof length + length;
-    }
-    row.offset = stacked.offset + begin;
-    row.size = at - begin;
-    result.outputs.push_back(row);
-  }
 }
 
 void check_declared(const Function& function, RowResult& row) {
@@ -79,11 +58,7 @@ Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t ro
     if (tensor->info.shape.empty() || tensor->info.shape.front() != rows) {
       return nonsense(str("gave output '", printable(placed.info.name), "' that does not have ", rows, " rows"));
     }
-    if (tensor->info.type == DataType::bytes) {
-      split_texts(*tensor, out);
-      continue;
-    }
-    for (std::uint32_t r = 0; r < rows; ++r) out[r].outputs.push_back(data::row_of(*tensor, r));
+    for (std::uint32_t r = 0; r < rows; ++r) out[r].outputs.push_back(*data::row_of(*tensor, r));
   }
   for (RowResult& row : out) check_declared(function, row);
   return out;

@@ -47,8 +47,8 @@ Result<std::vector<Entry>> take_header(std::string_view& blob) {
 }
 
 Result<data::Tensor> load_tensor(const Entry& entry, std::string_view bytes, data::Arena& arena) {
-  const auto span = std::as_bytes(std::span(bytes));
-  if (entry.info.shape.size() > limits::tensor_rank_max || !data::well_formed(entry.info, span)) {
+  data::Tensor out{.info = entry.info, .size = bytes.size()};
+  if (entry.info.shape.size() > limits::tensor_rank_max || !data::index_texts(out, std::as_bytes(std::span(bytes)))) {
     return damaged(str(printable(entry.info.name), " does not have the bytes of its shape"));
   }
   auto block = arena.allocate(bytes.size());
@@ -58,7 +58,8 @@ Result<data::Tensor> load_tensor(const Entry& entry, std::string_view bytes, dat
                      arena.used(), " of ", arena.capacity(), " bytes are taken)")};
   }
   if (!bytes.empty()) std::memcpy(block->data(), bytes.data(), bytes.size());
-  return data::Tensor{.info = entry.info, .block = *std::move(block), .offset = 0, .size = bytes.size()};
+  out.block = *std::move(block);
+  return out;
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "data/arena.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <map>
@@ -103,12 +106,53 @@ TEST(Arena, LivesAsLongAsItsBlocks) {
   EXPECT_TRUE(seen.expired());
 }
 
-TEST(Arena, GivesLargeStretchesBackToTheSystem) {
-  const auto arena = an_arena(16 << 20);
-  auto block = arena->allocate(8 << 20);
-  std::memset(block->data(), 7, block->size());
-  block.reset();
-  EXPECT_EQ(arena->allocate(8 << 20)->bytes()[100], std::byte{0});
+// Whoever has its descriptor could end the server otherwise, at the server's next look at a page that is gone.
+TEST(Arena, CannotBeMadeSmallerOrLarger) {
+  const auto arena = an_arena(1 << 20);
+  EXPECT_NE(::ftruncate(arena->descriptor(), 0), 0);
+  EXPECT_NE(::ftruncate(arena->descriptor(), 2 << 20), 0);
+  EXPECT_NE(::fcntl(arena->descriptor(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+}
+
+// Pages that the system holds for it.
+std::int64_t pages_of(const Arena& arena) {
+  struct stat file {};
+  ::fstat(arena.descriptor(), &file);
+  return file.st_blocks / 8;
+}
+
+TEST(Arena, GivesLargeStretchesBackToTheSystemWhenItIsAskedTo) {
+  int asked = 0;
+  const auto arena = Arena::make(Bytes(64 << 20), {.can_return = [&](Arena&) { ++asked; }}).value();
+  auto large = arena->allocate(40 << 20), small = arena->allocate(64 << 10);
+  std::memset(large->data(), 7, large->size());
+  std::memset(small->data(), 7, small->size());
+  small.reset();
+  EXPECT_EQ(asked, 0);
+  large.reset();
+  EXPECT_EQ(asked, 1);
+  EXPECT_GE(pages_of(*arena), (40 << 20) / 4096);  // not by whoever freed it: that takes long
+  auto again = arena->allocate(1 << 20);
+  again->bytes()[0] = std::byte{9};
+  arena->return_pages();
+  EXPECT_LE(pages_of(*arena), (17 << 20) / 4096);  // all but the piece that somebody has again
+  EXPECT_EQ(again->bytes()[0], std::byte{9});
+  again.reset();
+  EXPECT_TRUE(arena->allocate(64 << 20).has_value());
+}
+
+TEST(Arena, KeepsItsPagesWhenItIsPinned) {
+  int asked = 0;
+  const auto arena = Arena::make(Bytes(64 << 20), {.can_return = [&](Arena&) { ++asked; }}).value();
+  auto first = arena->allocate(8 << 20), second = arena->allocate(8 << 20);
+  std::memset(first->data(), 7, first->size());
+  std::memset(second->data(), 7, second->size());
+  first.reset();
+  arena->pin();
+  second.reset();
+  arena->return_pages();
+  EXPECT_EQ(asked, 1);
+  EXPECT_GE(pages_of(*arena), (16 << 20) / 4096);
 }
 
 TEST(Arena, ComesBackToNothingUsedWhateverIsTakenAndFreedInWhicheverOrder) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace sluice::data {
 namespace {
 
@@ -34,6 +36,45 @@ TEST(Tensor, OfTypeBytesIsWalked) {
   EXPECT_FALSE(fits(DataType::bytes, {2}, two.substr(0, 9)));
   EXPECT_FALSE(fits(DataType::bytes, {1}, std::string("\xff\xff\xff\xff", 4)));
   EXPECT_FALSE(fits(DataType::bytes, {1ll << 40}, two));
+}
+
+Tensor texts(const std::string& bytes, std::vector<std::int64_t> shape) {
+  static const auto arena = Arena::make(Bytes::mb(8)).value();
+  Tensor out{
+      .info = {"x", DataType::bytes, std::move(shape)}, .block = *arena->allocate(bytes.size() + 3), .offset = 3};
+  out.size = bytes.size();
+  std::memcpy(out.bytes().data(), bytes.data(), bytes.size());
+  return out;
+}
+
+std::string said(const Tensor& tensor) {
+  std::string out;
+  const auto texts = texts_of(tensor);
+  if (!texts) return "?";
+  for (const auto text : *texts) out += std::string(reinterpret_cast<const char*>(text.data()), text.size()) + ",";
+  return out;
+}
+
+TEST(Tensor, FindsTextsByItsIndexWhateverTheirLengthsSayLater) {
+  Tensor tensor = texts(std::string("\2\0\0\0hi\0\0\0\0\1\0\0\0x\1\0\0\0y", 20), {2, 2});
+  ASSERT_TRUE(index_texts(tensor, tensor.bytes()));
+  std::memset(tensor.bytes().data(), 0xff, 4);
+  std::memset(tensor.bytes().data() + 10, 0xff, 4);
+  EXPECT_EQ(said(tensor), "hi,,x,y,");
+  const auto row = row_of(tensor, 1);
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->info.shape, std::vector<std::int64_t>{2});
+  EXPECT_EQ(said(*row), "x,y,");
+  EXPECT_EQ(said(*row_of(*row, 1)), "y,");
+  EXPECT_EQ(row->texts.begins, tensor.texts.begins);  // nothing was walked again
+  EXPECT_FALSE(row_of(tensor, 2).has_value());
+}
+
+TEST(Tensor, WithoutAnIndexIsWalkedWithinItsBytes) {
+  const Tensor wrong = texts(std::string("\2\0\0\0hi\xff\0\0\0", 10), {2});
+  EXPECT_EQ(said(wrong), "?");
+  EXPECT_FALSE(row_of(wrong, 0).has_value());
+  EXPECT_EQ(said(*row_of(texts(std::string("\2\0\0\0hi\0\0\0\0", 10), {2}), 0)), "hi,");
 }
 
 }  // namespace

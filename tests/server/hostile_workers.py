@@ -16,13 +16,15 @@ FAILS = ("ends at load", "fails to load", "answers before it is asked", "ends", 
          "answers another batch", "wants space for another batch", "wants everything", "claims the memory before",
          "claims the memory behind", "claims more than there is", "claims an offset that wraps", "claims another shape",
          "claims other rows", "answers for too many rows")
-SERVES = ("good", "says it took for ever", "closes its output")
+SERVES = ("good", "says it took for ever", "closes its output", "cuts the arena")
+EITHER = ("changes lengths",)  # as the server happens to look
+ALL = FAILS + SERVES + EITHER
 BODY = "{runtime: process, command: unused, memory: 10MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}"
 
 
 def document():
-    functions = "".join(f"  {name}: {BODY}\n" for name in FAILS + SERVES)
-    stages = "".join(f"  {name}: {{}}\n" for name in FAILS + SERVES)
+    functions = "".join(f"  {name}: {BODY}\n" for name in ALL)
+    stages = "".join(f"  {name}: {{}}\n" for name in ALL)
     return f"application: liars\nslo: {{latency: 60s}}\nfunctions:\n{functions}workflow:\n{stages}"
 
 
@@ -41,7 +43,7 @@ def main(address, seconds):
         if status != 200:
             raise Failure(f"not deployed: {status} {body!r}")
         while True:
-            for manner in FAILS + SERVES:
+            for manner in ALL:
                 ask(address, manner)
                 if float(seconds) > 0 and time.monotonic() >= ended:
                     return 0

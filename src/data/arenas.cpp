@@ -1,0 +1,68 @@
+#include "data/arenas.h"
+
+#include <condition_variable>
+#include <vector>
+
+#include "base/text.h"
+
+namespace sluice::data {
+
+struct Arenas::Returning {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::weak_ptr<Arena>> arenas;  // guarded by mutex
+  bool stopping = false;                     // guarded by mutex
+
+  void add(Arena& arena) {
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping) return;
+      arenas.push_back(arena.weak_from_this());
+    }
+    changed.notify_one();
+  }
+  void loop() {
+    for (;;) {
+      std::vector<std::weak_ptr<Arena>> taken;
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return stopping || !arenas.empty(); });
+        if (stopping) return;
+        taken.swap(arenas);
+      }
+      for (const auto& one : taken) {
+        if (const auto arena = one.lock()) arena->return_pages();
+      }
+    }
+  }
+};
+
+Arenas::Arenas(Options options)
+    : options_(options), returning_(std::make_shared<Returning>()), thread_([this] { returning_->loop(); }) {
+  allowance_->max = static_cast<std::size_t>(options_.all.count());
+}
+
+Arenas::~Arenas() {
+  {
+    const std::lock_guard lock(returning_->mutex);
+    returning_->stopping = true;
+  }
+  returning_->changed.notify_one();
+  thread_.join();
+}
+
+Result<std::shared_ptr<Arena>> Arenas::of(std::string_view tenant) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = arenas_.find(tenant); known != arenas_.end()) return known->second;
+  if (arenas_.size() >= options_.tenants_max) {
+    return Error{ErrorCode::unavailable,
+                 str("tenant '", tenant, "' gets no memory: there are ", arenas_.size(), " tenants already")};
+  }
+  const Bytes most = options_.per_tenant.count() > 0 ? std::min(options_.per_tenant, options_.all) : options_.all;
+  auto made = Arena::make(
+      most, {.allowance = allowance_, .can_return = [returning = returning_](Arena& arena) { returning->add(arena); }});
+  if (made) arenas_.emplace(tenant, *made);
+  return made;
+}
+
+}  // namespace sluice::data
