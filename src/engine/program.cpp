@@ -55,6 +55,7 @@ Error not_started(const std::string& program, int reason) {
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGCHLD, SIG_DFL);
   if (::dup2(requests.reads, STDIN_FILENO) >= 0 && ::dup2(answers.writes, kAnswersOfChild) >= 0) {
+    (void)::close_range(kAnswersOfChild + 1, ~0u, CLOSE_RANGE_CLOEXEC);  // whatever a library left open
     ::execvp(arguments[0], arguments);
   }
   const int reason = errno;

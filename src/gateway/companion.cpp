@@ -1,6 +1,6 @@
 #include "gateway/companion.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <boost/asio/post.hpp>
 
@@ -13,7 +13,8 @@ CompanionWork::CompanionWork(boost::asio::io_context& context, const Companion& 
 
 void CompanionWork::begin() {
   error_code ignored;
-  descriptor_.assign(::dup(companion_.descriptor), ignored);  // closed with the loop; the companion's stays open
+  // Closed with the loop; the companion's stays open.
+  descriptor_.assign(::fcntl(companion_.descriptor, F_DUPFD_CLOEXEC, 0), ignored);
   companion_.lend([this] { soon(); });
   watch();
 }

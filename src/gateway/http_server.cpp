@@ -1,5 +1,6 @@
 #include "gateway/http_server.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -37,6 +38,11 @@ std::size_t connections_allowed() {
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return kConnectionsMax;
   const auto allowed = static_cast<std::size_t>(files.rlim_cur);
   return std::clamp<std::size_t>(allowed > kFilesForOthers ? allowed - kFilesForOthers : 0, 16, kConnectionsMax);
+}
+
+// Asio leaves sockets open on exec. What the server starts must not hold a connection that the server has closed.
+void close_on_exec(int descriptor) {
+  (void)::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
 Result<tcp::endpoint> resolve(const Address& address) {
@@ -77,6 +83,7 @@ class Server final : public HttpServer {
   error_code listen(const tcp::endpoint& endpoint) {
     error_code error;
     acceptor_->open(endpoint.protocol(), error);
+    if (!error) close_on_exec(acceptor_->native_handle());
     if (!error) acceptor_->set_option(Acceptor::reuse_address(true), error);
     if (!error) acceptor_->bind(endpoint, error);
     if (!error) acceptor_->listen(kBacklog, error);
@@ -157,6 +164,7 @@ class Server final : public HttpServer {
   }
 
   void welcome(const std::shared_ptr<IoThread>& io, Socket socket) {
+    close_on_exec(socket.native_handle());
     const std::size_t before = shared_->connections.fetch_add(1, std::memory_order_relaxed);
     const std::size_t max = shared_->options.connections_max;
     if (before >= max + kRefusedAtOnce) {

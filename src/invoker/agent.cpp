@@ -48,7 +48,7 @@ Status Agent::start() {
 void Agent::stop() {
   if (spawning_) spawning_->stop();
   take_spawned();
-  for (auto& [id, worker] : workers_) end(id, std::move(worker->process));
+  for (auto& [id, worker] : workers_) end(id, std::move(worker->process), std::move(worker->running));
   workers_.clear();
   ending_.stop();
   publish();
@@ -157,7 +157,7 @@ void Agent::take_spawned() {
   for (Spawned& one : taken) {
     Worker* worker = find(one.instance);
     if (worker == nullptr) {  // given up meanwhile
-      if (one.process) end(one.instance, std::move(*one.process));
+      if (one.process) end(one.instance, std::move(*one.process), std::nullopt);
     } else if (one.process) {
       spawned(*worker, std::move(*one.process));
     } else {
@@ -266,15 +266,17 @@ void Agent::lose(Worker& worker, const std::string& why) {
 
 void Agent::remove(Worker& worker) {
   const InstanceId id = worker.instance;
-  end(id, std::move(worker.process));
+  end(id, std::move(worker.process), std::move(worker.running));
   workers_.erase(id);
   publish();
 }
 
-// The books have its memory back before the system does; a process that was killed takes no more.
-void Agent::end(InstanceId instance, WorkerProcess process) {
+// The books have its memory back before the system does; a process that was killed takes no more. What it had of the
+// arena it can write until it is gone, so that is free only then.
+void Agent::end(InstanceId instance, WorkerProcess process, std::optional<Running> running) {
   limits_.leave(instance);
-  ending_.end(std::move(process), [this, instance] { limits_.clear(instance); });
+  const auto held = std::make_shared<const std::optional<Running>>(std::move(running));
+  ending_.end(std::move(process), [this, instance, held] { limits_.clear(instance); });
 }
 
 void Agent::publish() {

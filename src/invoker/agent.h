@@ -108,7 +108,7 @@ class Agent {
   void lose(Worker& worker, const std::string& why);
   void remove(Worker& worker);
   // Without waiting.
-  void end(InstanceId instance, WorkerProcess process);
+  void end(InstanceId instance, WorkerProcess process, std::optional<Running> running);
   void look_at_clock();
   void look_at_memory(Worker& worker);
   // To the worker; pages of it that nobody has touched yet are counted as ours and not held against its memory.

@@ -163,7 +163,9 @@ void CgroupRoot::leave(const std::string& worker) const {
   constexpr int kTurns = 10;  // those that are being ended may start others
   for (const std::string& folder : {cpu_, memory_}) {
     const std::string own = str(folder, "/", worker);
-    for (int i = 0; i < kTurns && !folder.empty() && ::rmdir(own.c_str()) != 0; ++i) end_all(processes_in(own));
+    for (int i = 0; i < kTurns && !folder.empty() && ::rmdir(own.c_str()) != 0; ++i) {
+      end_all([&] { return processes_in(own); });
+    }
   }
 }
 

@@ -2,15 +2,16 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/text.h"
-#include "wire/channel.h"
+#include "wire/process.h"
 
 namespace sluice::invoker {
 namespace {
@@ -60,13 +61,17 @@ void keep_on(const std::vector<pid_t>& processes, const std::vector<int>& cpus) 
   }
 }
 
-void end_all(const std::vector<pid_t>& processes) {
-  for (const pid_t process : processes) {
-    const wire::Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-    if (!handle.valid()) continue;
-    (void)::kill(process, SIGKILL);
+void end_all(const std::function<std::vector<pid_t>()>& list) {
+  std::vector<std::pair<pid_t, wire::Descriptor>> handles;
+  for (const pid_t process : list()) handles.emplace_back(process, wire::handle_of(process));
+  // One that is still listed is the one the handle is of, or that has ended.
+  const std::vector<pid_t> still = list();
+  for (const auto& [process, handle] : handles) {
+    if (std::find(still.begin(), still.end(), process) != still.end()) (void)wire::send_signal(handle, SIGKILL);
+  }
+  for (const auto& [process, handle] : handles) {
     pollfd ended{handle.get(), POLLIN, 0};
-    (void)::poll(&ended, 1, kEndWaitMs);
+    if (std::find(still.begin(), still.end(), process) != still.end()) (void)::poll(&ended, 1, kEndWaitMs);
   }
 }
 

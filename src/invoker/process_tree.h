@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <functional>
 #include <vector>
 
 #include "base/bytes.h"
@@ -15,7 +16,8 @@ namespace sluice::invoker {
 [[nodiscard]] Bytes private_memory_of(const std::vector<pid_t>& processes);
 // All their threads run on these CPUs only, and those they start from now on as well.
 void keep_on(const std::vector<pid_t>& processes, const std::vector<int>& cpus);
-// Ends them at once and waits, not for long, until they have ended.
-void end_all(const std::vector<pid_t>& processes);
+// Ends what `list` gives and waits, not for long, until it has ended. A number that is another process's by now is left
+// alone: `list` is asked twice.
+void end_all(const std::function<std::vector<pid_t>()>& list);
 
 }  // namespace sluice::invoker

@@ -1,15 +1,13 @@
 #include "invoker/reaper.h"
 
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "data/clock.h"
+#include "wire/process.h"
 
 namespace sluice::invoker {
 namespace {
@@ -17,11 +15,6 @@ namespace {
 constexpr Duration kLookAgain = Duration::ms(20);  // at one that has ended and cannot be waited for yet
 constexpr Duration kStopMax = Duration::s(10);
 constexpr std::uint64_t kOneEnded = 0;
-
-bool readable(int descriptor) {
-  pollfd ended{descriptor, POLLIN, 0};
-  return ::poll(&ended, 1, 0) > 0;
-}
 
 }  // namespace
 
@@ -32,12 +25,14 @@ Status Reaper::start() {
 }
 
 void Reaper::end(WorkerProcess process, std::function<void()> then) {
-  if (process.pid <= 0) return;
+  if (!process.handle.valid()) return;
   kill_process(process);
-  wire::Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  process.channel = wire::Channel(wire::Descriptor());
+  process.log.reset();
+  wire::Descriptor watched(::fcntl(process.handle.get(), F_DUPFD_CLOEXEC, 0));
   {
     const std::lock_guard lock(mutex_);
-    added_.push_back({process.pid, process.own_child, std::move(handle), std::move(then)});
+    added_.push_back({std::move(process), std::move(watched), std::move(then)});
   }
   waker_.ring();
 }
@@ -51,16 +46,18 @@ void Reaper::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// A handle that told of its end is closed: it would tell again and again.
+// What the process started in its last moments goes with it: its group is ended once more before anybody waits for it.
 bool Reaper::gone(Ending& ending) {
-  if (ending.handle.valid() && !readable(ending.handle.get())) return false;
-  ending.handle.reset();
-  return !ending.own_child || ::waitpid(ending.pid, nullptr, WNOHANG) != 0;
+  if (!wire::has_ended(ending.process.handle)) return false;
+  ending.watched.reset();
+  if (!ending.process.own_child) return true;
+  wire::end_group_of(ending.process.pid);
+  return wire::wait_for(ending.process.handle);
 }
 
 void Reaper::take_added(std::vector<Ending>& endings) {
   for (Ending& ending : added_) {
-    if (ending.handle.valid()) waker_.watch(ending.handle.get(), kOneEnded);
+    if (ending.watched.valid()) waker_.watch(ending.watched.get(), kOneEnded);
     endings.push_back(std::move(ending));
   }
   added_.clear();
@@ -86,7 +83,7 @@ void Reaper::loop() {
     });
     if (stopping && !give_up) give_up = data::now() + kStopMax;
     if (stopping && (endings.empty() || data::now() > *give_up)) return;
-    const bool waits = std::ranges::any_of(endings, [](const Ending& e) { return !e.handle.valid(); });
+    const bool waits = std::ranges::any_of(endings, [](const Ending& e) { return !e.watched.valid(); });
     if (waits || stopping) waker_.listen(data::now() + kLookAgain);
   }
 }

@@ -21,16 +21,16 @@ class Reaper {
 
   [[nodiscard]] Status start();
 
-  // Does not wait. `then` is called when the process is gone, by the thread; never where there is none.
+  // Does not wait. `then` is called when the process is gone, by the thread, and only then given up with all that it
+  // holds; never called where there is no process.
   void end(WorkerProcess process, std::function<void()> then);
   // Waits until all are gone; not for ever for one that the system does not let end.
   void stop();
 
  private:
   struct Ending {
-    pid_t pid = 0;
-    bool own_child = false;
-    wire::Descriptor handle;  // readable when it has ended; none: it has
+    WorkerProcess process;
+    wire::Descriptor watched;  // of the process, readable when it has ended; closed then, it would tell again and again
     std::function<void()> then;
   };
   void loop();

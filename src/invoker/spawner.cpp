@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "wire/process.h"
 
 extern char** environ;
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kSocket = 3;  // the descriptor a worker is told to use
 constexpr int kForkTimeoutMs = 10'000;
+constexpr int kEndWaitMs = 10'000;  // for one that was killed and that the system does not let end
 
 struct Pipe {
   wire::Descriptor read, write;
@@ -35,7 +37,8 @@ Result<Pipe> make_log() {
   return out;
 }
 
-// The child has its socket as descriptor 3, its output in the log, and nothing of ours.
+// The child has its socket as descriptor 3, its output in the log, and nothing of ours: also what somebody opened
+// without close-on-exec, or is opening at this moment.
 int start(const std::vector<std::string>& command, int socket, int log, pid_t& pid) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -46,6 +49,7 @@ int start(const std::vector<std::string>& command, int socket, int log, pid_t& p
   posix_spawn_file_actions_adddup2(&actions, log, 1);
   posix_spawn_file_actions_adddup2(&actions, log, 2);
   posix_spawn_file_actions_adddup2(&actions, socket, kSocket);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kSocket + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, usual;
@@ -65,18 +69,18 @@ int start(const std::vector<std::string>& command, int socket, int log, pid_t& p
 }  // namespace
 
 void kill_process(const WorkerProcess& process) {
-  (void)::kill(-process.pid, SIGKILL);  // with what it started
-  (void)::kill(process.pid, SIGKILL);   // one from the parked parent leads no group
+  if (process.own_child) wire::end_group_of(process.pid);
+  (void)wire::send_signal(process.handle, SIGKILL);
 }
 
 void end_process(WorkerProcess& process) {
-  if (process.pid > 0) {
+  if (process.handle.valid()) {
     kill_process(process);
-    if (process.own_child) (void)::waitpid(process.pid, nullptr, 0);
+    pollfd ended{process.handle.get(), POLLIN, 0};
+    (void)::poll(&ended, 1, kEndWaitMs);
+    if (process.own_child) (void)wire::wait_for(process.handle);
   }
-  process.pid = 0;
-  process.channel = wire::Channel(wire::Descriptor());
-  process.log.reset();
+  process = {};
 }
 
 Spawner::~Spawner() {
@@ -96,6 +100,13 @@ Result<WorkerProcess> Spawner::execute(const std::vector<std::string>& command) 
     return Error{ErrorCode::unavailable, str("'", command.front(), "' cannot be started: ", std::strerror(failed))};
   }
   out.own_child = true;
+  out.handle = wire::handle_of(out.pid);
+  if (!out.handle.valid()) {
+    const int reason = errno;
+    (void)::kill(out.pid, SIGKILL);  // nobody has waited for it: the number is its own
+    (void)::waitpid(out.pid, nullptr, 0);
+    return Error{ErrorCode::unavailable, str("'", command.front(), "' cannot be watched: ", std::strerror(reason))};
+  }
   out.channel = std::move(ends->first);
   out.log = std::move(log->read);
   return out;
@@ -118,8 +129,8 @@ Status Spawner::start_parked() {
   return Done{};
 }
 
-// The parent answers with the process id once the child exists; while it loads its libraries for the first time that
-// takes a second.
+// The parent answers with the process id and a handle once the child exists; while it loads its libraries for the first
+// time that takes a second.
 Result<WorkerProcess> Spawner::fork_from_parked() {
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!parked_) {
@@ -131,14 +142,17 @@ Result<WorkerProcess> Spawner::fork_from_parked() {
     if (!log) return log.error();
     const Status sent = parked_->channel.send("f", {ends->second.descriptor(), log->write.get()});
     std::string answer;
+    std::vector<wire::Descriptor> handles;
     pollfd readable{parked_->channel.descriptor(), POLLIN, 0};
     if (sent && ::poll(&readable, 1, kForkTimeoutMs) > 0 &&
-        parked_->channel.receive(answer) == wire::Received::message && answer.size() == sizeof(std::int64_t)) {
+        parked_->channel.receive(answer, &handles) == wire::Received::message &&
+        answer.size() == sizeof(std::int64_t)) {
       std::int64_t pid = 0;
       std::memcpy(&pid, answer.data(), sizeof pid);
-      if (pid <= 0) return Error{ErrorCode::unavailable, "no more processes can be made"};
+      if (pid <= 0 || handles.size() != 1) return Error{ErrorCode::unavailable, "no more processes can be made"};
       WorkerProcess out;
       out.pid = static_cast<pid_t>(pid);
+      out.handle = std::move(handles.front());
       out.channel = std::move(ends->first);
       out.log = std::move(log->read);
       return out;

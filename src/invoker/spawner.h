@@ -15,8 +15,9 @@ namespace sluice::invoker {
 
 // A process, the socket to it, and where what it prints comes out. Killing it is the owner's business.
 struct WorkerProcess {
-  pid_t pid = 0;
-  bool own_child = false;  // to be waited for; a parked parent waits for its own
+  pid_t pid = 0;            // to be shown; what is done to the process is done by its handle
+  wire::Descriptor handle;  // valid if there is a process
+  bool own_child = false;   // to be waited for; a parked parent waits for its own
   wire::Channel channel{wire::Descriptor()};
   wire::Descriptor log;  // does not block
 };
@@ -45,9 +46,10 @@ class Spawner {
   std::optional<WorkerProcess> parked_;
 };
 
-// Ends a process with what it started; it may take a while until it is gone.
+// Ends a process with the group it leads; it may take a while until it is gone. The parked parent ends the groups of
+// its children. REQUIRES: nobody has waited for it.
 void kill_process(const WorkerProcess& process);
-// The same and, if it is a child, waits for it.
+// The same and waits until it has ended.
 void end_process(WorkerProcess& process);
 
 }  // namespace sluice::invoker

@@ -1,6 +1,9 @@
 #include "worker/park.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
@@ -10,38 +13,87 @@
 #include <utility>
 #include <vector>
 
+#include "wire/process.h"
+
 namespace sluice::worker {
 namespace {
 
-void become_worker(pid_t parent, const wire::Descriptor& log) {
+constexpr int kSocket = 3;
+
+struct Child {
+  pid_t pid = 0;
+  wire::Descriptor handle;
+};
+
+// Nothing of the parent's stays open: neither its own socket nor the handles of other workers.
+wire::Channel become_worker(pid_t parent, const std::vector<wire::Descriptor>& given) {
+  ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it was gone before that took hold
-  std::signal(SIGCHLD, SIG_DFL);          // engines wait for programs they start
-  ::dup2(log.get(), STDOUT_FILENO);
-  ::dup2(log.get(), STDERR_FILENO);
+  ::dup2(given[1].get(), STDOUT_FILENO);
+  ::dup2(given[1].get(), STDERR_FILENO);
+  if (given[0].get() != kSocket) ::dup2(given[0].get(), kSocket);
+  (void)::fcntl(kSocket, F_SETFD, FD_CLOEXEC);
+  (void)::close_range(kSocket + 1, ~0u, 0);
+  return wire::Channel(wire::Descriptor(kSocket));
 }
 
-Status answer(wire::Channel& channel, pid_t pid) {
+Status answer(wire::Channel& channel, const Child& child) {
   static_assert(std::endian::native == std::endian::little);
-  const auto number = static_cast<std::uint64_t>(pid < 0 ? 0 : pid);
-  return channel.send(std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
+  const auto number = static_cast<std::uint64_t>(child.pid);
+  const std::string_view bytes(reinterpret_cast<const char*>(&number), sizeof number);
+  return child.pid == 0 ? channel.send(bytes) : channel.send(bytes, {child.handle.get()});
+}
+
+// Until the other end has something to say, or has closed. Meanwhile those that end are waited for. One that has ended
+// stays while somebody traces it: it is looked at again.
+void wait_for_message(const wire::Channel& channel, std::vector<Child>& children) {
+  constexpr int kLookAgainMs = 20;
+  for (;;) {
+    std::vector<pollfd> ready{{channel.descriptor(), POLLIN, 0}};
+    for (const Child& child : children) {
+      if (!wire::has_ended(child.handle)) ready.push_back({child.handle.get(), POLLIN, 0});
+    }
+    const bool traced = ready.size() <= children.size();
+    if (::poll(ready.data(), ready.size(), traced ? kLookAgainMs : -1) < 0) continue;
+    std::erase_if(children, [](const Child& child) {
+      if (!wire::has_ended(child.handle)) return false;
+      wire::end_group_of(child.pid);
+      return wire::wait_for(child.handle);
+    });
+    if (ready.front().revents != 0) return;
+  }
 }
 
 }  // namespace
 
 std::optional<wire::Channel> park(wire::Channel channel) {
-  std::signal(SIGCHLD, SIG_IGN);  // children leave nothing behind; that one is gone is seen on its socket
   const pid_t self = ::getpid();
+  std::vector<Child> children;
   std::string message;
   for (;;) {
+    wait_for_message(channel, children);
     std::vector<wire::Descriptor> descriptors;
     if (channel.receive(message, &descriptors) != wire::Received::message) return std::nullopt;
     const pid_t pid = descriptors.size() == 2 ? ::fork() : -1;
     if (pid == 0) {
-      become_worker(self, descriptors[1]);
-      return wire::Channel(std::move(descriptors[0]));
+      wire::Channel socket = become_worker(self, descriptors);
+      for (wire::Descriptor& closed : descriptors) (void)closed.release();
+      for (Child& other : children) (void)other.handle.release();
+      (void)channel.take().release();
+      return socket;
     }
-    if (!answer(channel, pid)) return std::nullopt;
+    Child child;
+    if (pid > 0) {
+      child = {pid, wire::handle_of(pid)};
+      if (!child.handle.valid()) {  // no descriptors left
+        (void)::kill(pid, SIGKILL);
+        (void)::waitpid(pid, nullptr, 0);
+        child = {};
+      }
+    }
+    if (!answer(channel, child)) return std::nullopt;
+    if (child.pid > 0) children.push_back(std::move(child));
   }
 }
 

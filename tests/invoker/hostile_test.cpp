@@ -71,8 +71,9 @@ TEST_P(AtRun, FailsTheBatchWithAReasonAndIsGone) {
     EXPECT_TRUE(scene.agent().workers().empty());
     EXPECT_EQ(scene.agent().counters().crashes, 1u);
     scene.forget();
-    EXPECT_EQ(scene.arena().used(), 0u);
     EXPECT_TRUE(children_are(before_.children));
+    scene.agent().stop();  // what it could write is free when it is gone
+    EXPECT_EQ(scene.arena().used(), 0u);
   }
   EXPECT_EQ(held_now(), before_);
 }
@@ -154,6 +155,37 @@ TEST_F(HostileTest, WantingMoreThanThereIsCostsTheBatchOnly) {
   ASSERT_TRUE(finished.has_value());
   EXPECT_EQ(finished->results.at(0).error, "NoSpace");
   EXPECT_EQ(scene.agent().workers().size(), 1u);
+}
+
+// The first answer may be rubbish already when it is looked at; then the worker is gone. Every later look has bounds.
+TEST_F(HostileTest, LengthsThatChangeWhileTheyAreReadLeadNowhere) {
+  Scene scene(alone("changes lengths", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  const RequestId request = scene.start().requests.front();
+  if (!scene.next_of<BatchFinished, BatchFailed>()) return;
+  const auto left = scene.objects().get(request, {.outermost = request.value(), .stage = StageId(0)});
+  ASSERT_NE(left, nullptr);
+  const data::Tensor& y = left->front();
+  const std::size_t end = y.offset + y.size;
+  for (int turn = 0; turn < 1'000; ++turn) {
+    for (std::uint32_t row = 0; row < 64; row += 7) {
+      const auto text = data::row_of(y, row);
+      ASSERT_TRUE(text.has_value());
+      ASSERT_EQ(text->size, 5u);
+      ASSERT_LE(text->offset + text->size, end);
+    }
+    ASSERT_EQ(data::texts_of(y)->size(), 64u);
+  }
+}
+
+TEST_F(HostileTest, TheArenaCannotBeCut) {
+  Scene scene(alone("cuts the arena", kProcess), hostile());
+  scene.load();
+  (void)scene.next<InstanceLoaded>();
+  (void)scene.start();
+  EXPECT_TRUE(scene.next<BatchFinished>().has_value());
+  EXPECT_EQ(scene.lines(), std::vector<std::string>{"sealed"});
 }
 
 // What is measured is learned from: nobody may say that a batch took longer than it was away.

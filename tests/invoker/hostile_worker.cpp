@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -80,7 +81,7 @@ void on_load(wire::Channel& channel, const std::string& manner) {
     ::close(STDOUT_FILENO);
     ::close(STDERR_FILENO);
   }
-  if (manner == "dies slowly" && std::getenv("HELD") != nullptr) be_held();
+  if (manner.starts_with("dies slowly") && std::getenv("HELD") != nullptr) be_held();
   tell(channel, wire::Loaded{});
   if (manner == "never reads") stay();
 }
@@ -98,12 +99,44 @@ wire::Placed stolen(const wire::Run& run, const std::string& manner) {
   return output(own.offset, static_cast<std::uint64_t>(rows) + 1, {rows + 1, 1});  // "claims other rows"
 }
 
+char* map(const Arena& arena) {
+  return static_cast<char*>(
+      ::mmap(nullptr, arena.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena.descriptor.get(), 0));
+}
+
+// Texts of one letter whose lengths a process of its own goes on changing after the answer.
+void change_lengths(wire::Channel& channel, const wire::Run& run, const Arena& arena) {
+  constexpr std::uint32_t kTexts = 64, kEach = sizeof(std::uint32_t) + 1;
+  constexpr std::uint32_t kLengths[] = {1, 0xffff'ffff, 0, 0x7fff'ffff, 250};
+  char* memory = map(arena) + run.outputs.offset;
+  const std::uint32_t count = kTexts * run.rows;
+  const auto write = [&](std::uint32_t text, std::uint32_t length) {
+    std::memcpy(memory + std::size_t{text} * kEach, &length, sizeof length);
+  };
+  for (std::uint32_t i = 0; i < count; ++i) write(i, 1);
+  if (::fork() == 0) {
+    for (std::uint32_t turn = 0;; ++turn) {
+      for (std::uint32_t i = 0; i < count; ++i) write(i, kLengths[(turn + i) % std::size(kLengths)]);
+    }
+  }
+  wire::Placed texts{.info = {"y", DataType::bytes, {run.rows, kTexts}}, .offset = run.outputs.offset};
+  texts.size = std::uint64_t{count} * kEach;
+  tell(channel, wire::Ran{.batch = run.batch, .outputs = {texts}});
+}
+
+// The server would die of the next look at a page that is gone.
+void cut_the_arena(const Arena& arena) {
+  const bool cut = ::ftruncate(arena.descriptor.get(), 0) == 0;
+  const bool grown = ::ftruncate(arena.descriptor.get(), static_cast<off_t>(arena.bytes) * 2) == 0;
+  print(cut || grown ? "cut\n" : "sealed\n");
+}
+
 void on_run(wire::Channel& channel, const wire::Run& run, const std::string& manner, const Arena& arena) {
   if (manner == "ends") {
     print("this is the end");  // and no end of the line
     ::_exit(3);
   }
-  if (manner == "hangs") stay();
+  if (manner.ends_with("hangs")) stay();
   if (manner == "speaks garbage") {
     if (!channel.send("\xff\xfe garbage \x01\x02\x03")) ::_exit(1);
     stay();
@@ -126,10 +159,11 @@ void on_run(wire::Channel& channel, const wire::Run& run, const std::string& man
     (void)channel.receive(bytes);
     const auto grant = wire::decode_to_worker(bytes);
     const std::uint64_t offset = std::get<wire::Grant>(*grant).outputs.offset;
-    void* memory = ::mmap(nullptr, arena.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena.descriptor.get(), 0);
-    std::memset(static_cast<char*>(memory) + offset, 'x', kMuch);
+    std::memset(map(arena) + offset, 'x', kMuch);
     return tell(channel, wire::Ran{.batch = run.batch, .outputs = {output(offset, kMuch, {1, kMuch})}});
   }
+  if (manner == "changes lengths") return change_lengths(channel, run, arena);
+  if (manner == "cuts the arena") cut_the_arena(arena);
   if (manner == "floods its log") {
     const std::string lines(1 << 15, '\n');
     for (;;) print(lines);

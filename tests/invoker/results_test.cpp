@@ -40,6 +40,25 @@ TEST_F(ResultsTest, SplitsStackedTextsByTheirLengths) {
   EXPECT_TRUE(data::well_formed((*rows)[1].outputs[0].info, (*rows)[1].outputs[0].bytes()));
 }
 
+// The worker can write its space as long as it lives: what was read once counts.
+TEST_F(ResultsTest, ReadsLengthsOnce) {
+  const std::uint32_t one = 1, much = 0xffff'fff0;
+  for (std::size_t at : {0, 5, 10, 15}) {
+    std::memcpy(space_.data() + at, &one, sizeof one);
+    space_.bytes()[at + 4] = std::byte{'x'};
+  }
+  const auto rows = results_of(ran({"y", DataType::bytes, {2, 2}}, 0, 20), 2, space_, function_);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  for (std::size_t at : {0, 5, 10, 15}) std::memcpy(space_.data() + at, &much, sizeof much);
+  const data::Tensor& second = (*rows)[1].outputs.at(0);
+  const auto last = data::row_of(second, 1);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->offset, 15u);
+  EXPECT_EQ(last->size, 5u);
+  EXPECT_EQ(data::texts_of(second)->at(1).size(), 1u);
+  EXPECT_FALSE(results_of(ran({"y", DataType::bytes, {2, 2}}, 0, 20), 2, space_, function_).ok());
+}
+
 TEST_F(ResultsTest, BelievesNothingOutsideOfTheSpace) {
   const data::TensorInfo info{"y", DataType::uint8, {1, 16}};
   EXPECT_FALSE(results_of(ran(info, 250, 16), 1, space_, function_).ok());
