@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "gateway/fake_identity.h"
 #include "gateway/fake_service.h"
 #include "gateway/http_server.h"
 #include "gateway/router.h"
@@ -10,10 +11,11 @@ int main(int argc, char** argv) {
   using namespace sluice;
   using namespace sluice::gateway;
   FakeService service;
+  FakeIdentity identity;
   live::Snapshot snapshot;
   snapshot.models.push_back(a_model("echo", {port("X", DataType::fp32, {-1})}, {port("X", DataType::fp32, {-1})}));
   service.set(std::move(snapshot));
-  const auto router = make_router(service, {});
+  const auto router = make_router(service, identity, {});
   const unsigned threads = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 1;
   const auto server = HttpServer::start({.listen = "127.0.0.1:0", .threads = threads}, *router);
   if (!server) {

@@ -58,15 +58,15 @@ def children_of(pid):
 class Sluice:
     """A server that is up."""
 
-    def __init__(self, world, process, ready):
-        self.world, self.process = world, process
+    def __init__(self, world, data, process, ready):
+        self.world, self.data, self.process = world, data, process
         self.address = ready["listening"]
         self.port = int(self.address.rpartition(":")[2])
 
     def deploy(self, document):
         path = self.world.file("app.yaml", document)
         subprocess.run([self.world.program("sluice"), "deploy", str(path)], check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "SLUICE_SERVER": self.address})
+                       env={**os.environ, "SLUICE_SERVER": self.address, "SLUICE_DATA": str(self.data)})
 
     def get(self, path):
         with urllib.request.urlopen(f"http://{self.address}{path}", timeout=10) as answer:
@@ -96,7 +96,7 @@ def sluice(world, *options):
         line = process.stdout.readline()
         if not line:
             raise RuntimeError("sluice up did not start")
-        yield Sluice(world, process, json.loads(line))
+        yield Sluice(world, data, process, json.loads(line))
     finally:
         stop(process)
         process.stdout.close()

@@ -45,6 +45,7 @@ void add_up(CLI::App& app, int& status) {
   command->add_flag("--demo", options->demo, "Deploy the vision example and show a call");
   command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");
   command->add_flag("--triton-errors", options->triton_errors, "503 and Triton's texts instead of 429 and 504");
+  command->add_flag("--open-metrics", options->open_metrics, "/metrics needs no key, whatever the address");
   command->add_flag("--json", options->json, "Print one line of JSON when ready");
   command->callback([options, &status] { status = up_command(*options); });
 }

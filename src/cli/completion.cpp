@@ -10,7 +10,7 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "up deploy apps remove invoke requests trace status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "up deploy apps remove invoke requests trace keys tenants status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
@@ -18,7 +18,7 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
-    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --threads --durable --triton-errors --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --threads --durable --triton-errors --open-metrics --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
     COMPREPLY=($(compgen -W "--dry-run --server --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = invoke ]]; then

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/bytes.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "cli/doctor.h"
 #include "cli/live_commands.h"
@@ -91,6 +93,72 @@ void add_trace(CLI::App& app, int& status) {
   command->callback([options, &status] { status = trace_command(*options); });
 }
 
+void add_keys(CLI::App& app, int& status) {
+  CLI::App* keys = app.add_subcommand("keys", "Who may use a server: keys with a tenant and a role");
+  keys->require_subcommand(1);
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* add = keys->add_subcommand("add", "Make a key and print it, once");
+  add->add_option("NAME", options->name, "By which it is listed and revoked")->required();
+  add->add_option("--tenant", options->tenant, "Whose it is (default: default)");
+  add->add_option("--role", options->role,
+                  "caller: calls models and reads its requests (default); deployer: also deploys and removes; "
+                  "admin: everything")
+      ->check(CLI::IsMember({"caller", "deployer", "admin"}));
+  add_server(*add, options->server);
+  add->callback([options, &status] { status = add_key_command(*options); });
+  add_reader(*keys, status, "list", "All keys; not their texts, which nobody keeps", keys_command);
+  CLI::App* revoke = keys->add_subcommand("revoke", "From now on it opens nothing");
+  revoke->add_option("NAME", options->name, "A key")->required();
+  add_server(*revoke, options->server);
+  revoke->callback([options, &status] { status = revoke_key_command(*options); });
+}
+
+// A limit of a tenant: a number, or `none`.
+std::optional<double> read_limit(const char* option, const std::string& text) {
+  if (text == "none") return std::nullopt;
+  if (const auto bytes = parse_bytes(text); bytes && std::string_view(option) == "--bytes") {
+    return static_cast<double>(bytes->count());
+  }
+  const auto number = parse_double(text);
+  if (number && *number >= 0) return number;
+  const std::string problem = "'" + text + "' is no limit; write a number, or none";
+  throw CLI::ValidationError(option, problem);  // tidy: allow(throw) how CLI11 is told
+}
+
+void add_limits(CLI::App& command, const std::shared_ptr<TenantOptions>& options) {
+  const auto limit = [&](const char* option, const char* field, const char* what) {
+    command.add_option_function<std::string>(
+        option,
+        [options, option, field](const std::string& text) { options->limits[field] = read_limit(option, text); }, what);
+  };
+  limit("--requests-per-second", "requests_per_second", "Arrivals, over a second; `none`: no limit");
+  limit("--requests", "requests", "Requests taken and not answered");
+  limit("--bytes", "bytes", "Inputs of those requests, e.g. 500MB");
+  limit("--functions", "functions", "Functions of all its applications");
+  limit("--vcpu", "vcpu", "vCPUs that its batches hold when a request arrives");
+  limit("--vgpu", "vgpu", "GPU slices that its batches hold when a request arrives");
+}
+
+void add_tenants(CLI::App& app, int& status) {
+  CLI::App* tenants = app.add_subcommand("tenants", "Who shares a server, and how much of it each may have");
+  tenants->require_subcommand(1);
+  add_reader(*tenants, status, "list", "All tenants and their limits", tenants_command);
+  for (const bool is_new : {true, false}) {
+    auto options = std::make_shared<TenantOptions>();
+    options->add = is_new;
+    CLI::App* command = tenants->add_subcommand(is_new ? "add" : "set", is_new ? "A new tenant" : "Other limits");
+    command->add_option("NAME", options->name, "A tenant")->required();
+    add_limits(*command, options);
+    add_server(*command, options->server);
+    command->callback([options, &status] { status = put_tenant_command(*options); });
+  }
+  auto options = std::make_shared<TenantOptions>();
+  CLI::App* remove = tenants->add_subcommand("remove", "A tenant that has neither keys nor applications");
+  remove->add_option("NAME", options->name, "A tenant")->required();
+  add_server(*remove, options->server);
+  remove->callback([options, &status] { status = remove_tenant_command(*options); });
+}
+
 void add_profile(CLI::App& app, int& status) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App* command = app.add_subcommand("profile", "Measure functions on this machine; Ctrl-C keeps what is measured");
@@ -129,6 +197,8 @@ void add_live_commands(CLI::App& app, int& status) {
   add_invoke(app, status);
   add_requests(app, status);
   add_trace(app, status);
+  add_keys(app, status);
+  add_tenants(app, status);
   add_reader(app, status, "status", "The server: scheduler, load, objects, workers", status_command);
   add_reader(app, status, "nodes", "Its machines, what is enforced on them, their instances", nodes_command);
   add_profile(app, status);

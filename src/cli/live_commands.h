@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,25 @@ struct RequestsOptions {
 };
 // What was called and how it ended; one request with what it answered, if it was asynchronous.
 int requests_command(const RequestsOptions& options);
+
+struct KeyOptions {
+  ServerOptions server;
+  std::string name;
+  std::string tenant = "default", role = "caller";  // of a new one
+};
+int keys_command(const ServerOptions& options);
+int add_key_command(const KeyOptions& options);  // prints the key, which the server does not keep
+int revoke_key_command(const KeyOptions& options);
+
+struct TenantOptions {
+  ServerOptions server;
+  std::string name;
+  std::map<std::string, std::optional<double>> limits;  // by their names in the API; nothing: no limit
+  bool add = false;                                     // else it is there
+};
+int tenants_command(const ServerOptions& options);
+int put_tenant_command(const TenantOptions& options);
+int remove_tenant_command(const TenantOptions& options);
 
 struct TraceOptions {
   ServerOptions server;

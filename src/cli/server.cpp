@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "base/text.h"
+#include "cli/data_directory.h"
 #include "cli/json_fields.h"
 #include "cli/units.h"
 
@@ -14,6 +16,17 @@ namespace {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+bool is_this_machine(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+// The admin's key of a server on this machine, for who may read it. Nobody else is ever sent it.
+std::string local_key(const ServerAddress& address) {
+  std::string key;
+  if (is_this_machine(address.host)) std::ifstream(data_directory("") + "/key") >> key;
+  return key;
 }
 
 }  // namespace
@@ -26,7 +39,9 @@ Result<std::unique_ptr<HttpClient>> find_server(const std::string& given) {
     if (!parsed) return parsed.error();
     address = std::move(*parsed);
   }
-  return std::make_unique<HttpClient>(std::move(address), environment("SLUICE_KEY"));
+  std::string key = environment("SLUICE_KEY");
+  if (key.empty()) key = local_key(address);
+  return std::make_unique<HttpClient>(std::move(address), std::move(key));
 }
 
 std::string refusal(const HttpResponse& response) {
@@ -45,7 +60,7 @@ std::string refusal(const HttpResponse& response) {
     text += fmt::format("; try again in {}", ms_text(*retry_ms));
   else if (retry != nullptr)
     text += fmt::format("; try again in {} s", *retry);
-  if (response.status == 401) text += "; set SLUICE_KEY to the server's key";
+  if (response.status == 401) text += "; set SLUICE_KEY to a key of the server, or SLUICE_DATA to its data directory";
   return text;
 }
 

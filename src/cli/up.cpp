@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -22,8 +20,6 @@
 #include "gateway/router.h"
 #include "live/platform.h"
 #include "spec/load.h"
-#include "store/key.h"
-#include "store/store.h"
 
 namespace sluice::cli {
 namespace {
@@ -144,20 +140,6 @@ void serve_until_told(live::Platform& platform, gateway::HttpServer& server, con
   say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
 }
 
-// A key of its own for addresses that others can reach, made once.
-Result<std::string> key_of(const std::string& directory) {
-  const std::string path = directory + "/key";
-  std::ifstream in(path);
-  std::string key;
-  if (in >> key) return key;
-  const auto made = store::make_key("local");
-  if (!made) return made.error();
-  std::ofstream out(path);
-  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  if (!(out << made->text << '\n')) return Error{ErrorCode::io, str("'", path, "' cannot be written")};
-  return made->text;
-}
-
 // A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes,
 // and threads share few heaps. What ordinary requests need comes and goes within heaps that are left alone.
 void keep_memory_small() {
@@ -188,11 +170,10 @@ int up_command(const UpOptions& options) {
   const std::string directory = configured->directory;
   auto platform = live::Platform::start(std::move(*configured));
   if (!platform) return fail(platform.error().message);
-  const auto key = key_of(directory);
-  if (!key) return fail(key.error().message);
-  const auto router =
-      gateway::make_router(**platform, {.version = SLUICE_VERSION, .triton_errors = options.triton_errors});
-  auto server = gateway::HttpServer::start({.listen = options.listen, .key = *key, .threads = options.threads}, *router,
+  const auto router = gateway::make_router(
+      **platform, (*platform)->identity(),
+      {.version = SLUICE_VERSION, .triton_errors = options.triton_errors, .open_metrics = options.open_metrics});
+  auto server = gateway::HttpServer::start({.listen = options.listen, .threads = options.threads}, *router,
                                            scheduler_of(**platform));
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());

@@ -1,9 +1,12 @@
 #include "gateway/access.h"
 
-#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
-#include "gateway/json_text.h"
+#include "gateway/http_reply.h"
+#include "gateway/target.h"
 
 namespace sluice::gateway {
 namespace {
@@ -27,37 +30,60 @@ bool is_same_origin(std::string_view origin, std::string_view host) {
   return scheme != std::string_view::npos && origin.substr(scheme + 3) == host;
 }
 
-}  // namespace
+Reply needs_key(std::string_view what) {
+  Reply reply = error_reply(401, str(what, ": send a key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"));
+  reply.headers = "WWW-Authenticate: Bearer\r\n";
+  return reply;
+}
 
-std::optional<Reply> Access::refuse(const Caller& caller) const {
-  if (!key_.empty()) {
-    if (same_secret(caller.key, key_)) return std::nullopt;
-    const std::string_view what = caller.key.empty() ? "this server needs a key" : "this is not the key of this server";
-    return Reply{.status = 401,
-                 .body = error_json(str(what, ": send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'")),
-                 .headers = "WWW-Authenticate: Bearer\r\n"};
+std::optional<Reply> refuse_page(const Knock& knock) {
+  if (!is_local_name(knock.host)) {
+    return error_reply(403, str("this server is for its own machine: call it by address or as localhost, not as '",
+                                printable(knock.host), "'"));
   }
-  if (!is_local_name(caller.host)) {
-    return Reply{.status = 403,
-                 .body = error_json(str("this server is for its own machine: call it by address or as "
-                                        "localhost, not as '",
-                                        printable(caller.host), "'"))};
-  }
-  if (!caller.origin.empty() && !is_same_origin(caller.origin, caller.host)) {
-    return Reply{.status = 403,
-                 .body = error_json(str("pages of ", printable(caller.origin), " may not use this server"))};
+  if (!knock.origin.empty() && !is_same_origin(knock.origin, knock.host)) {
+    return error_reply(403, str("pages of ", printable(knock.origin), " may not use this server"));
   }
   return std::nullopt;
 }
 
-bool same_secret(std::string_view given, std::string_view secret) {
-  unsigned char difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < secret.size(); ++i) {
-    const char other = i < given.size() ? given[i] : '\0';
-    difference = static_cast<unsigned char>(
-        difference | (static_cast<unsigned char>(other) ^ static_cast<unsigned char>(secret[i])));
+}  // namespace
+
+Role needed_role(Method method, std::string_view path) {
+  if (!path.starts_with("/v1/")) return Role::guest;
+  const std::vector<std::string_view> parts = path_parts(path);
+  if (parts.size() < 2) return Role::guest;
+  const std::string_view what = parts[1];
+  if (what == "keys" || what == "tenants") return Role::admin;
+  if (method == Method::get) return Role::guest;
+  return what == "applications" ? Role::deployer : Role::caller;
+}
+
+Admission Access::admit(const Knock& knock) const {
+  if (knock.key.empty()) return admit_guest(knock);
+  auto principal = identity_.who(knock.key);
+  if (!principal) return needs_key("this is no key of this server");
+  const Role needed = needed_role(knock.method, knock.path);
+  if (principal->may(needed)) return *std::move(principal);
+  return error_reply(403, str("this needs a key of role ", name_of(needed), "; this one is of role ",
+                              name_of(principal->role), " of tenant '", principal->tenant, "'"));
+}
+
+Admission Access::admit_guest(const Knock& knock) const {
+  if (knock.local) {
+    if (auto refused = refuse_page(knock)) return *std::move(refused);
   }
-  return difference == 0;
+  if (is_for_all(knock)) return Principal{};
+  if (!knock.local) return needs_key("this server needs a key");
+  if (!identity_.open_to_guests()) return needs_key("this server needs a key, since it has several tenants");
+  if (needed_role(knock.method, knock.path) > Role::guest) return needs_key("this needs a key on every address");
+  return Principal{};
+}
+
+// What balancers look at, who have no key.
+bool Access::is_for_all(const Knock& knock) const {
+  const bool health = knock.path == "/v2/health/live" || knock.path == "/v2/health/ready";
+  return knock.method == Method::get && (health || (open_metrics_ && knock.path == "/metrics"));
 }
 
 }  // namespace sluice::gateway

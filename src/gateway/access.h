@@ -1,33 +1,31 @@
-// Who may talk to the server. On a loopback address everybody on the machine may, but no web page: a browser sends what
-// a page asks for, and would deploy what the page wants. Elsewhere a key is needed.
+// Access: who may come in, decided from the head of a request. A key says whose request it is. Without one, a server on
+// a loopback address serves callers of its own machine while there is one tenant, but no web page: a browser sends what
+// a page asks for.
 #pragma once
-#include <optional>
-#include <string>
 #include <string_view>
 
+#include "domain/principal.h"
 #include "gateway/exchange.h"
+#include "live/identity.h"
 
 namespace sluice::gateway {
 
-struct Caller {
-  std::string_view key, host, origin;  // headers; empty: not sent
-};
+// What a request has to be allowed to, at least.
+[[nodiscard]] Role needed_role(Method method, std::string_view path);
 
 class Access {
  public:
-  // Open to this machine.
-  Access() = default;
-  // REQUIRES: the key is not empty.
-  explicit Access(std::string key) : key_(std::move(key)) {}
+  // `open_metrics`: /metrics needs no key, whatever the address.
+  Access(const live::Identity& identity, bool open_metrics) : identity_(identity), open_metrics_(open_metrics) {}
 
-  // The refusal; nothing: let in.
-  [[nodiscard]] std::optional<Reply> refuse(const Caller& caller) const;
+  [[nodiscard]] Admission admit(const Knock& knock) const;
 
  private:
-  std::string key_;
-};
+  [[nodiscard]] Admission admit_guest(const Knock& knock) const;
+  [[nodiscard]] bool is_for_all(const Knock& knock) const;
 
-// Takes as long for a wrong text as for the right one.
-[[nodiscard]] bool same_secret(std::string_view given, std::string_view secret);
+  const live::Identity& identity_;
+  bool open_metrics_;
+};
 
 }  // namespace sluice::gateway

@@ -153,7 +153,12 @@ void Connection::on_hang_up() {
 void Connection::advance() {
   if (advancing_) return;
   advancing_ = true;
-  while (phase_ <= Phase::body && take_request()) serve();
+  for (;;) {
+    const bool whole = phase_ <= Phase::body && take_request();
+    if (whole) serve();
+    const bool refused = phase_ == Phase::idle && in_.size() > 0;  // at its head, and the next one is there
+    if (!whole && !refused) break;
+  }
   advancing_ = false;
   read();
 }
@@ -187,7 +192,24 @@ bool Connection::check_head() {
     refuse_request(501, "Transfer-Encoding other than chunked is not served");
     return false;
   }
+  if (!let_in()) return false;
   begin_body();
+  return true;
+}
+
+bool Connection::let_in() {
+  const std::string_view target = head_.target;
+  Admission admission = thread_->shared().handler.admit({.method = head_.method,
+                                                         .path = target.substr(0, target.find('?')),
+                                                         .key = head_.key,
+                                                         .host = head_.host,
+                                                         .origin = head_.origin,
+                                                         .local = thread_->shared().local});
+  if (auto* refusal = std::get_if<Reply>(&admission)) {
+    refuse_at_head(std::move(*refusal));
+    return false;
+  }
+  principal_ = std::get<Principal>(std::move(admission));
   return true;
 }
 
@@ -273,13 +295,10 @@ bool Connection::is_large() const {
 void Connection::serve() {
   enter(Phase::serving);
   ServerShared& shared = thread_->shared();
-  if (auto refusal = shared.access.refuse({.key = head_.key, .host = head_.host, .origin = head_.origin})) {
-    finish(*std::move(refusal));
-  } else {
-    auto turn = std::make_shared<Turn>(shared_from_this());
-    turn_ = turn;
-    is_large() ? serve_elsewhere(std::move(turn)) : shared.handler.handle(request_of(head_, body()), std::move(turn));
-  }
+  auto turn = std::make_shared<Turn>(shared_from_this());
+  turn_ = turn;
+  is_large() ? serve_elsewhere(std::move(turn))
+             : shared.handler.handle(request_of(head_, body(), principal_), std::move(turn));
   if (in_place_) in_.consume(length_);
   in_place_ = false;
   body_.clear();
@@ -287,7 +306,7 @@ void Connection::serve() {
 
 void Connection::serve_elsewhere(std::shared_ptr<Turn> turn) {
   ServerShared& shared = thread_->shared();
-  auto large = std::make_shared<LargeRequest>(head_, encoding_, shared.bodies);
+  auto large = std::make_shared<LargeRequest>(head_, principal_, encoding_, shared.bodies);
   if (in_place_ && !large->body.append(body())) {
     return finish(error_reply(503, "too many bytes of request bodies in flight"));
   }
@@ -351,6 +370,13 @@ void Connection::refuse_parse(error_code error) {
     return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
   }
   refuse_request(400, str("this is no HTTP request: ", error.message()));
+}
+
+void Connection::refuse_at_head(Reply reply) {
+  const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
+  if (has_body) keep_alive_ = false;
+  enter(Phase::serving);
+  finish(std::move(reply));
 }
 
 // --- writing

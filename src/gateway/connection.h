@@ -57,6 +57,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool take_request();
   bool take_head();
   bool check_head();
+  bool let_in();
   bool take_sized_body();
   bool take_chunked_body();
   void begin_body();
@@ -69,6 +70,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Answers a request that is not served and hangs up, since where the next one begins is not known.
   void refuse_request(unsigned status, std::string_view text, std::string headers = {});
   void refuse_parse(boost::system::error_code error);
+  // Answers a request whose head alone says no. What follows of it is drained, not kept.
+  void refuse_at_head(Reply reply);
   void finish(Reply reply);
   void write();
   void written();
@@ -85,6 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   InputBuffer in_;
   Head head_;
   std::optional<HeadParser> parser_;
+  Principal principal_;                     // of the request whose head was read last
   BodyBuffer body_;                         // what does not fit into in_
   std::size_t length_ = 0;                  // of a body that is not chunked
   bool in_place_ = false;                   // the body is in in_

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "gateway/base64.h"
+#include "gateway/invalid.h"
 
 namespace sluice::gateway {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kFilesMax = 1000, kPathBytesMax = 255;
-
-Error invalid(std::string message) {
-  return Error{ErrorCode::invalid, std::move(message)};
-}
 
 Error no_deployment(simdjson::error_code error) {
   return invalid(str("this is no deployment: ", simdjson::error_message(error),

@@ -8,6 +8,7 @@
 #include "gateway/exchange.h"
 #include "gateway/metrics.h"
 #include "gateway/router.h"
+#include "live/identity.h"
 #include "live/service.h"
 
 namespace sluice::gateway {
@@ -15,9 +16,10 @@ namespace sluice::gateway {
 // Shared with answers that are still to come.
 struct Endpoints {
   live::Service& service;
+  live::Identity& identity;
   RouterOptions options;
   AnswerMetrics metrics;
-  Endpoints(live::Service& s, RouterOptions o) : service(s), options(std::move(o)) {}
+  Endpoints(live::Service& s, live::Identity& i, RouterOptions o) : service(s), identity(i), options(std::move(o)) {}
 };
 using SharedEndpoints = std::shared_ptr<Endpoints>;
 
@@ -39,6 +41,16 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
 // applications.cpp
 void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond);
 void remove_application(Endpoints& endpoints, std::string name, const Respond& respond);
+
+// identity.cpp
+void list_keys(Endpoints& endpoints, const Respond& respond);
+void add_key(Endpoints& endpoints, const Request& request, const Respond& respond);
+void revoke_key(Endpoints& endpoints, const std::string& name, const Respond& respond);
+void list_tenants(Endpoints& endpoints, const Respond& respond);
+void add_tenant(const SharedEndpoints& endpoints, const Request& request, const Respond& respond);
+void set_tenant(const SharedEndpoints& endpoints, const std::string& name, const Request& request,
+                const Respond& respond);
+void remove_tenant(Endpoints& endpoints, const std::string& name, const Respond& respond);
 
 // requests.cpp
 void list_requests(const SharedEndpoints& endpoints, const Request& request, const Respond& respond);

@@ -9,6 +9,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+
+#include "domain/principal.h"
 
 namespace sluice::gateway {
 
@@ -23,6 +26,15 @@ struct Request {
   std::string_view path, query;                // of the target, without '?'; as sent
   std::string_view body;                       // unpacked; kBodyPadding bytes after it may be read
   std::optional<std::string_view> json_bytes;  // the header Inference-Header-Content-Length
+  Principal principal{};                       // what admit() said
+};
+
+// The head of a request, as far as it decides who may come in. Empty: not sent.
+struct Knock {
+  Method method = Method::get;
+  std::string_view path;
+  std::string_view key, host, origin;
+  bool local = false;  // the server listens on a loopback address
 };
 
 enum class ContentType : std::uint8_t { json, octets, metrics };
@@ -48,9 +60,14 @@ class Exchange {
 };
 using Respond = std::shared_ptr<Exchange>;
 
+// Who asks, or the refusal.
+using Admission = std::variant<Principal, Reply>;
+
 class Handler {
  public:
   virtual ~Handler() = default;
+  // Asked as soon as the head is there: the body of a request that is refused is neither kept nor asked for.
+  [[nodiscard]] virtual Admission admit(const Knock& knock) = 0;
   // From any of the server's threads, several at once. Must not wait.
   virtual void handle(const Request& request, Respond respond) = 0;
 };

@@ -204,17 +204,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
   if (!address) return address.error();
   const auto endpoint = resolve(*address);
   if (!endpoint) return endpoint.error();
-  const bool open = endpoint->address().is_loopback();
-  if (!open && options.key.empty()) {
-    return Error{ErrorCode::invalid, str("listening on ", to_string(*address),
-                                         " needs a key, since other machines can reach it: give one, or listen on a "
-                                         "loopback address such as 127.0.0.1")};
-  }
   if (options.connections_max == 0) options.connections_max = connections_allowed();
-  Access access = open ? Access() : Access(options.key);
+  const bool local = endpoint->address().is_loopback();
   auto server = std::make_unique<Server>(
-      std::make_shared<ServerShared>(std::move(options), std::move(access), handler, std::move(companion)),
-      address->host);
+      std::make_shared<ServerShared>(std::move(options), local, handler, std::move(companion)), address->host);
   if (const error_code error = server->listen(*endpoint)) return cannot_listen(*address, error);
   server->run();
   return std::unique_ptr<HttpServer>(std::move(server));

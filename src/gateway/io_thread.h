@@ -13,7 +13,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "gateway/access.h"
 #include "gateway/body_buffer.h"
 #include "gateway/companion.h"
 #include "gateway/http_server.h"
@@ -30,14 +29,10 @@ using Timer =
 class Connection;
 
 struct ServerShared {
-  ServerShared(ServerOptions o, Access a, Handler& h, Companion c)
-      : options(std::move(o)),
-        access(std::move(a)),
-        handler(h),
-        companion(std::move(c)),
-        bodies(options.bodies_bytes_max) {}
+  ServerShared(ServerOptions o, bool l, Handler& h, Companion c)
+      : options(std::move(o)), local(l), handler(h), companion(std::move(c)), bodies(options.bodies_bytes_max) {}
   const ServerOptions options;
-  const Access access;
+  const bool local;  // only this machine can reach it
   Handler& handler;  // not used any more once the server has stopped
   const Companion companion;
   ByteBudget bodies;

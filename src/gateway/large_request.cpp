@@ -6,14 +6,15 @@
 
 namespace sluice::gateway {
 
-Request request_of(const Head& head, std::string_view body) {
+Request request_of(const Head& head, std::string_view body, const Principal& principal) {
   const std::string_view target = head.target;
   const std::size_t mark = target.find('?');
   return {.method = head.method,
           .path = target.substr(0, mark),
           .query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1),
           .body = body,
-          .json_bytes = head.json_bytes};
+          .json_bytes = head.json_bytes,
+          .principal = principal};
 }
 
 Reply not_unpacked(const Error& error) {
@@ -30,7 +31,7 @@ void serve_large(std::shared_ptr<LargeRequest> request, ServerShared& shared, Re
       if (!done) return respond->respond([error = done.error()] { return not_unpacked(error); });
       request->body.swap(unpacked);
     }
-    shared.handler.handle(request_of(request->head, request->body.view()), respond);
+    shared.handler.handle(request_of(request->head, request->body.view(), request->principal), respond);
   });
 }
 

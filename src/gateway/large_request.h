@@ -16,14 +16,16 @@ inline constexpr std::size_t kLargeTextBytes = 64u << 10;   // reading JSON take
 inline constexpr std::size_t kLargePackedBytes = 1u << 10;  // deflate makes a thousand bytes of one at most
 
 struct LargeRequest {
-  LargeRequest(Head h, Encoding e, ByteBudget& budget) : head(std::move(h)), encoding(e), body(budget) {}
+  LargeRequest(Head h, Principal p, Encoding e, ByteBudget& budget)
+      : head(std::move(h)), principal(std::move(p)), encoding(e), body(budget) {}
   Head head;
+  Principal principal;
   Encoding encoding;  // of the body
   BodyBuffer body;
 };
 
-// What a handler gets; views of both.
-[[nodiscard]] Request request_of(const Head& head, std::string_view body);
+// What a handler gets; views of head and body.
+[[nodiscard]] Request request_of(const Head& head, std::string_view body, const Principal& principal);
 
 // The answer to a body that could not be unpacked.
 [[nodiscard]] Reply not_unpacked(const Error& error);

@@ -11,16 +11,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "gateway/invalid.h"
 #include "gateway/oip_request.h"
 
 namespace sluice::gateway {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-
-Error invalid(std::string message) {
-  return Error{ErrorCode::invalid, std::move(message)};
-}
 
 // Walks nested arrays and hands every element that is none to `take`. Depth is bounded by kJsonDepthMax.
 template <class Take>

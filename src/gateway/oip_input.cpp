@@ -7,16 +7,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "gateway/invalid.h"
 
 namespace sluice::gateway {
 namespace {
 
 bool matches(std::span<const std::int64_t> sent, std::span<const std::int64_t> declared) {
   return std::ranges::equal(sent, declared, [](std::int64_t a, std::int64_t b) { return b < 0 || a == b; });
-}
-
-Error invalid(std::string message) {
-  return Error{ErrorCode::invalid, std::move(message)};
 }
 
 Error size_mismatch(const InputHead& head, const live::Model& model, std::size_t expected, std::size_t got) {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
+#include "gateway/invalid.h"
 #include "gateway/oip_data.h"
 #include "gateway/oip_input.h"
 
@@ -17,10 +18,6 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kOutputsMax = 1024;  // that a request may name
-
-Error invalid(std::string message) {
-  return Error{ErrorCode::invalid, std::move(message)};
-}
 
 Error unable(std::string_view key, std::string_view expected) {
   return invalid(str("Unable to parse '", key, "': expected ", expected));

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
+#include "gateway/invalid.h"
 #include "gateway/oip_data.h"
 #include "gateway/oip_input.h"
 #include "gateway/oip_parameters.h"
@@ -15,10 +16,6 @@ namespace sluice::gateway {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-
-Error invalid(std::string message) {
-  return Error{ErrorCode::invalid, std::move(message)};
-}
 
 // Whether the JSON is nested deeper than kJsonDepthMax. Brackets in strings do not count.
 bool too_deep(std::string_view json) {

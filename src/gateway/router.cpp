@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "data/json.h"
+#include "gateway/access.h"
 #include "gateway/admin_pages.h"
 #include "gateway/endpoints.h"
 #include "gateway/http_reply.h"
@@ -27,17 +29,22 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Without a parser: `ready` is the only key there is.
+// The body is optional; `ready` is the only key there is.
 bool asks_for_ready(std::string_view body) {
-  std::string compact;
-  std::ranges::copy_if(body.substr(0, 256), std::back_inserter(compact), [](char c) { return c > ' '; });
-  return compact.find("\"ready\":true") != std::string::npos;
+  constexpr std::size_t kBodyMax = 4096;
+  if (body.empty() || body.size() > kBodyMax) return false;
+  const auto json = data::parse_json(body);
+  const data::Json* ready = json ? json->find("ready") : nullptr;
+  return ready != nullptr && ready->as<bool>() != nullptr && *ready->as<bool>();
 }
 
 class Router final : public Handler {
  public:
-  Router(live::Service& service, RouterOptions options)
-      : endpoints_(std::make_shared<Endpoints>(service, std::move(options))) {}
+  Router(live::Service& service, live::Identity& identity, RouterOptions options)
+      : access_(identity, options.open_metrics),
+        endpoints_(std::make_shared<Endpoints>(service, identity, std::move(options))) {}
+
+  [[nodiscard]] Admission admit(const Knock& knock) override { return access_.admit(knock); }
 
   void handle(const Request& request, Respond respond) override {
     const std::vector<std::string_view> parts = path_parts(request.path);
@@ -151,6 +158,8 @@ class Router final : public Handler {
   void admin(Parts parts, const Request& request, const Respond& respond) {
     if (parts[0] == "applications" && parts.size() <= 2) return applications(parts.subspan(1), request, respond);
     if (parts[0] == "requests" && parts.size() <= 3) return requests(parts.subspan(1), request, respond);
+    if (parts[0] == "keys" && parts.size() <= 2) return keys(parts.subspan(1), request, respond);
+    if (parts[0] == "tenants" && parts.size() <= 2) return tenants(parts.subspan(1), request, respond);
     if (parts.size() == 1 && parts[0] == "status") {
       if (!is(Method::get, request, respond)) return;
       return answer_json(respond, status_page(*snapshot(), endpoints_->options.version));
@@ -186,13 +195,36 @@ class Router final : public Handler {
     if (is(Method::get, request, respond, ", DELETE")) show_request(endpoints_, parts[0], respond);
   }
 
+  void keys(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.size() == 1) {
+      if (is(Method::remove, request, respond)) revoke_key(*endpoints_, named(parts[0]), respond);
+      return;
+    }
+    if (request.method == Method::post) return add_key(*endpoints_, request, respond);
+    if (is(Method::get, request, respond, ", POST")) list_keys(*endpoints_, respond);
+  }
+
+  void tenants(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.size() == 1) {
+      if (request.method == Method::post) return set_tenant(endpoints_, named(parts[0]), request, respond);
+      if (is(Method::remove, request, respond, ", POST")) remove_tenant(*endpoints_, named(parts[0]), respond);
+      return;
+    }
+    if (request.method == Method::post) return add_tenant(endpoints_, request, respond);
+    if (is(Method::get, request, respond, ", POST")) list_tenants(*endpoints_, respond);
+  }
+
+  // Empty where it is broken, which no name is.
+  static std::string named(std::string_view part) { return percent_decoded(part).value_or(""); }
+
+  Access access_;
   SharedEndpoints endpoints_;
 };
 
 }  // namespace
 
-std::unique_ptr<Handler> make_router(live::Service& service, RouterOptions options) {
-  return std::make_unique<Router>(service, std::move(options));
+std::unique_ptr<Handler> make_router(live::Service& service, live::Identity& identity, RouterOptions options) {
+  return std::make_unique<Router>(service, identity, std::move(options));
 }
 
 }  // namespace sluice::gateway

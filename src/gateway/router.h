@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gateway/exchange.h"
+#include "live/identity.h"
 #include "live/service.h"
 
 namespace sluice::gateway {
@@ -12,9 +13,11 @@ struct RouterOptions {
   std::string name = "sluice";  // of the server, in its metadata; Triton's own examples want "triton"
   std::string version;
   bool triton_errors = false;  // 503 and Triton's texts instead of 429 and 504
+  bool open_metrics = false;   // /metrics needs no key on any address
 };
 
-// `service` must live until the server that calls the router has stopped.
-[[nodiscard]] std::unique_ptr<Handler> make_router(live::Service& service, RouterOptions options);
+// `service` and `identity` must live until the server that calls the router has stopped.
+[[nodiscard]] std::unique_ptr<Handler> make_router(live::Service& service, live::Identity& identity,
+                                                   RouterOptions options);
 
 }  // namespace sluice::gateway

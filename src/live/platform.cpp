@@ -59,6 +59,9 @@ Platform::~Platform() {
 Status Platform::begin() {
   auto store = store::Store::open(options_.directory, options_.store);
   if (!store) return store.error();
+  auto identity = LocalIdentity::open(*store);
+  if (!identity) return identity.error();
+  identity_ = std::move(*identity);
   auto arena = data::Arena::make(options_.objects);
   if (!arena) return arena.error();
   arena_ = std::move(*arena);
@@ -124,6 +127,7 @@ void Platform::make_parts(store::Store store) {
   constexpr std::size_t kWaitingMax = 65'536;
   const auto told = [this](const std::string& line) { say(line); };
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
+  identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
   journal_ = std::make_unique<Journal>(*writer_, *reader_, arena_, runner);
   profiling_ = std::make_unique<Profiling>(Profiling::Options{.spawner = options_.agent.spawner,

@@ -12,6 +12,7 @@
 #include "invoker/agent.h"
 #include "live/deployments.h"
 #include "live/journal.h"
+#include "live/local_identity.h"
 #include "live/profiling.h"
 #include "live/runner.h"
 #include "live/service.h"
@@ -51,6 +52,8 @@ class Platform final : public Service {
   [[nodiscard]] int descriptor() { return agent_->waker().descriptor(); }
   void work() { runner_->work(); }
 
+  [[nodiscard]] Identity& identity() { return *identity_; }
+
   // Where it can be reached, for readers.
   void listening(std::string address);
   // After everything that was posted before.
@@ -79,6 +82,7 @@ class Platform final : public Service {
   PlatformOptions options_;
   std::shared_ptr<data::Arena> arena_;
   data::ObjectStore objects_;
+  std::unique_ptr<LocalIdentity> identity_;
   std::unique_ptr<store::Writer> writer_;
   std::unique_ptr<store::Reader> reader_;
   std::unique_ptr<invoker::Agent> agent_;

@@ -1,6 +1,5 @@
 #include "store/key.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -13,7 +12,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::size_t kSaltBytes = 16, kSecretBytes = 24, kHashBytes = 32;
+constexpr std::size_t kSecretBytes = 16, kKeyBytes = 24, kHashBytes = 32;
 
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
@@ -32,35 +31,27 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
-std::string hashed(std::string_view salt, std::string_view text) {
-  const std::string salted = str(salt, text);
+}  // namespace
+
+Result<std::string> make_key() {
+  const auto bytes = random_bytes(kKeyBytes);
+  if (!bytes) return bytes.error();
+  return "sluice-" + hexadecimal(*bytes);
+}
+
+Result<std::string> make_secret() {
+  const auto bytes = random_bytes(kSecretBytes);
+  if (!bytes) return bytes.error();
+  return hexadecimal(*bytes);
+}
+
+std::string key_hash(std::string_view salt, std::string_view key) {
+  const std::string salted = str(salt, key);
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned int length = 0;
   CHECK(EVP_Digest(salted.data(), salted.size(), hash.data(), &length, EVP_sha256(), nullptr) == 1);
   CHECK(length == kHashBytes);
   return {reinterpret_cast<const char*>(hash.data()), length};
-}
-
-}  // namespace
-
-Result<NewKey> make_key(const std::string& name) {
-  const auto salt = random_bytes(kSaltBytes);
-  if (!salt) return salt.error();
-  const auto secret = random_bytes(kSecretBytes);
-  if (!secret) return secret.error();
-  std::string text = "sluice-" + hexadecimal(*secret);
-  std::string hash = hashed(*salt, text);
-  return NewKey{std::move(text), {.name = name, .salt = *salt, .hash = std::move(hash)}};
-}
-
-const Key* find_key(std::span<const Key> keys, std::string_view text) {
-  const Key* found = nullptr;
-  for (const Key& key : keys) {
-    const std::string hash = hashed(key.salt, text);
-    const bool same = key.hash.size() == hash.size() && CRYPTO_memcmp(hash.data(), key.hash.data(), hash.size()) == 0;
-    if (same) found = &key;
-  }
-  return found;
 }
 
 }  // namespace sluice::store

@@ -1,26 +1,28 @@
-// Key: what a caller from another machine must know. Only a salted SHA-256 is kept; keys are random and long, so that
-// a slow hash would add nothing. The gateway checks a caller against the keys it has read, without asking the store.
+// A key: what a caller must know. Only a salted SHA-256 of it is kept; keys are random and long, so that a slow hash
+// would add nothing. One salt for all keys of a store, so that a key is found by its hash.
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/time.h"
+#include "domain/principal.h"
 
 namespace sluice::store {
 
 struct Key {
   std::string name;
-  std::string salt, hash;
+  Principal principal;
+  Time made;
+  std::string hash;
+  friend bool operator==(const Key&, const Key&) = default;
 };
 
-struct NewKey {
-  std::string text;  // for the caller; "sluice-" and 48 hexadecimal digits
-  Key key;
-};
-
-[[nodiscard]] Result<NewKey> make_key(const std::string& name);
-// The key whose text this is, in a time that does not tell how much of it is right; null: none.
-[[nodiscard]] const Key* find_key(std::span<const Key> keys, std::string_view text);
+// "sluice-" and 48 hexadecimal digits.
+[[nodiscard]] Result<std::string> make_key();
+// 32 hexadecimal digits that nobody can guess.
+[[nodiscard]] Result<std::string> make_secret();
+// 32 bytes.
+[[nodiscard]] std::string key_hash(std::string_view salt, std::string_view key);
 
 }  // namespace sluice::store

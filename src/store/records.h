@@ -9,6 +9,7 @@
 #include "base/money.h"
 #include "base/time.h"
 #include "domain/ids.h"
+#include "domain/quota.h"
 
 namespace sluice::store {
 
@@ -16,6 +17,13 @@ struct File {
   std::string path;  // relative, inside of the deployment
   std::string content;
   friend bool operator==(const File&, const File&) = default;
+};
+
+struct Tenant {
+  std::string name;
+  TenantId id;  // never used again
+  Quota quota;
+  friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 
 // A document as it was deployed, with the files it names.

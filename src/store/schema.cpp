@@ -66,7 +66,18 @@ constexpr std::string_view kCallers = R"sql(
   END;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kCallers};
+// Keys belong to tenants and have a role. There were none before. Quotas that are NULL are no limits.
+constexpr std::string_view kTenants = R"sql(
+  CREATE TABLE tenants(name TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE, requests_per_second REAL,
+                       requests INTEGER, bytes INTEGER, functions INTEGER, vcpu INTEGER, slices INTEGER)
+                       STRICT, WITHOUT ROWID;
+  INSERT INTO tenants(name, number) VALUES('default', 0);
+  DROP TABLE keys;
+  CREATE TABLE keys(name TEXT PRIMARY KEY, tenant TEXT NOT NULL, role TEXT NOT NULL, made INTEGER NOT NULL,
+                    hash BLOB NOT NULL) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kCallers, kTenants};
 
 Error newer(std::string_view directory, std::int64_t version, std::size_t known) {
   return {ErrorCode::invalid, str("data directory ", directory, " was written by a newer version (schema ", version,

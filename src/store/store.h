@@ -72,10 +72,16 @@ class Store {
   [[nodiscard]] Result<std::size_t> forget_before(Time time);
 
   // The text of the new key, which is not kept and cannot be shown again.
-  [[nodiscard]] Result<std::string> add_key(const std::string& name);
+  [[nodiscard]] Result<std::string> add_key(const std::string& name, const Principal& principal, Time now);
   [[nodiscard]] Status remove_key(const std::string& name);
   [[nodiscard]] Result<std::vector<Key>> keys();  // by name
-  [[nodiscard]] Result<bool> key_is_known(std::string_view text);
+  // A random text of this store, made when it is asked for first: the salt of the keys is one.
+  [[nodiscard]] Result<std::string> secret(std::string_view name);
+
+  [[nodiscard]] Result<Tenant> add_tenant(const std::string& name, const Quota& quota);
+  [[nodiscard]] Status set_quota(const std::string& name, const Quota& quota);
+  [[nodiscard]] Status remove_tenant(const std::string& name);  // one without keys
+  [[nodiscard]] Result<std::vector<Tenant>> tenants();          // by name
 
   [[nodiscard]] Result<std::optional<std::string>> get(std::string_view name);
   [[nodiscard]] Status set(std::string_view name, std::string_view value);
@@ -85,11 +91,16 @@ class Store {
   Store(std::string directory, const Options& options, DirectoryLock lock, Database database)
       : directory_(std::move(directory)), options_(options), lock_(std::move(lock)), database_(std::move(database)) {}
   [[nodiscard]] Status forget_beyond_bounds();
+  [[nodiscard]] Status check_tenant(std::string_view name);  // there is one
 
   std::string directory_;
   Options options_;
   DirectoryLock lock_;  // goes last
   Database database_;
 };
+
+// What keys and tenants may be called.
+[[nodiscard]] bool is_name(std::string_view text);
+[[nodiscard]] Error not_a_name(std::string_view what, std::string_view text);
 
 }  // namespace sluice::store

@@ -80,8 +80,9 @@ TEST(Server, IsToldApartFromOtherServers) {
   EXPECT_EQ(sluice("status" + fake.option())
                 .output.find("error: " + fake.address() + " answered /v1/status with something else than JSON: "),
             0u);
-  EXPECT_EQ(sluice("nodes" + fake.option()).output,
-            "error: Unauthorized (HTTP 401); set SLUICE_KEY to the server's key\n");
+  EXPECT_EQ(
+      sluice("nodes" + fake.option()).output,
+      "error: Unauthorized (HTTP 401); set SLUICE_KEY to a key of the server, or SLUICE_DATA to its data directory\n");
 }
 
 TEST(Status, SaysHowTheServerIs) {

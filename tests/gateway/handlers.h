@@ -21,11 +21,14 @@ inline constexpr auto kPatience = std::chrono::seconds(30);  // only a broken se
 class Calls final : public Handler {
  public:
   using Function = std::function<void(const Request&, const Respond&)>;
-  explicit Calls(Function function) : function_(std::move(function)) {}
+  using Admit = std::function<Admission(const Knock&)>;
+  explicit Calls(Function function, Admit admit = {}) : function_(std::move(function)), admit_(std::move(admit)) {}
+  Admission admit(const Knock& knock) override { return admit_ ? admit_(knock) : Admission(Principal{}); }
   void handle(const Request& request, Respond respond) override { function_(request, respond); }
 
  private:
   Function function_;
+  Admit admit_;
 };
 
 inline void reply(const Respond& respond, std::string body) {

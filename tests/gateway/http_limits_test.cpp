@@ -167,35 +167,75 @@ TEST(HttpLimits, RefusesConnectionsOverTheLimit) {
   EXPECT_EQ(Client(server->port()).get("/").status, 200);
 }
 
-TEST(HttpLimits, WantsItsKeyWhenOthersCanReachIt) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.listen = "0.0.0.0:0", .key = "secret"});
-  Client client(server->port());
-  const Answered refused = client.get("/");
-  EXPECT_EQ(refused.status, 401);
-  EXPECT_EQ(refused.body,
-            R"({"error":"this server needs a key: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"})");
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nX-API-Key: secre\r\n\r\n").status, 401);
-  EXPECT_EQ(
-      client.ask("GET / HTTP/1.1\r\nAuthorization: Bearer wrong\r\n\r\n").body,
-      R"({"error":"this is not the key of this server: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"})");
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nAuthorization: bearer secret\r\n\r\n").status, 200);
-  EXPECT_EQ(client.ask("GET / HTTP/1.1\r\nX-API-Key: secret\r\nHost: my.host\r\n\r\n").status, 200);
+// --- who is not let in is refused by the head alone
+
+constexpr std::size_t kUpload = 30u << 20;
+
+Admission keep_out(const Knock& knock) {
+  return knock.key == "right" ? Admission(Principal{.tenant = "acme", .role = Role::caller})
+                              : Admission(Reply{.status = 401, .body = "who are you?"});
 }
 
-TEST(HttpLimits, IsClosedToWebPagesOnLoopback) {
-  Calls handler(describe);
-  const auto server = serve(handler, {.key = "not asked for"});
+TEST(HttpLimits, RefusesStrangersBeforeTheirBodiesCome) {
+  Calls handler(describe, keep_out);
+  const auto server = serve(handler);
+  Client sized(server->port()), chunked(server->port());
+  EXPECT_EQ(sized.ask("POST / HTTP/1.1\r\nContent-Length: " + std::to_string(kUpload) + "\r\n\r\n").status, 401);
+  EXPECT_EQ(chunked.ask("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").status, 401);
+  EXPECT_EQ(server->body_bytes(), 0u);
+}
+
+TEST(HttpLimits, DoesNotAskStrangersForTheirBodies) {
+  Calls handler(describe, keep_out);
+  const auto server = serve(handler);
   Client client(server->port());
-  const auto status = [&](const std::string& headers) {
-    return client.ask("GET / HTTP/1.1\r\n" + headers + "\r\n").status;
+  const Answered first =
+      client.ask("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\nX-API-Key: wrong\r\n\r\n");
+  EXPECT_EQ(first.status, 401);
+  Client known(server->port());
+  EXPECT_EQ(
+      known.ask("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\nX-API-Key: right\r\n\r\n").status,
+      100);
+}
+
+// Two that would fill all there is for bodies: nobody else notices.
+TEST(HttpLimits, KeepsNothingOfWhatStrangersSend) {
+  Calls handler(describe, keep_out);
+  const auto server = serve(handler, {.bodies_bytes_max = kUpload});
+  const std::string head = "POST / HTTP/1.1\r\nContent-Length: " + std::to_string(kUpload) + "\r\n\r\n";
+  const std::string most(kUpload - 1, 'x');
+  Client first(server->port()), second(server->port());
+  for (Client* stranger : {&first, &second}) {
+    stranger->send(head);
+    std::thread sending([&] { stranger->send(most); });  // until it is hung up on
+    EXPECT_EQ(stranger->receive().status, 401);
+    EXPECT_EQ(server->body_bytes(), 0u);
+    Client known(server->port());
+    EXPECT_EQ(known.post("/a", std::string(kUpload / 2, 'y'), "X-API-Key: right\r\n").status, 200);
+    stranger->end_sending();
+    sending.join();
+  }
+}
+
+TEST(HttpLimits, GoesOnWithAConnectionWhoseRefusedRequestHadNoBody) {
+  Calls handler(describe, keep_out);
+  const auto server = serve(handler);
+  Client client(server->port());
+  client.send("GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\nX-API-Key: right\r\n\r\nGET /c HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 401);
+  EXPECT_EQ(client.receive().body, "/b? ");
+  EXPECT_EQ(client.receive().status, 401);
+}
+
+TEST(HttpLimits, TellsTheHandlerWhoAsks) {
+  const auto whose = [](const Request& request, const Respond& respond) {
+    reply(respond, request.principal.tenant + " " + std::string(name_of(request.principal.role)));
   };
-  EXPECT_EQ(status("Host: 127.0.0.1:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: http://localhost:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: [::1]:8000\r\n"), 200);
-  EXPECT_EQ(status("Host: evil.example:8000\r\n"), 403);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: http://evil.example\r\n"), 403);
-  EXPECT_EQ(status("Host: localhost:8000\r\nOrigin: null\r\n"), 403);
+  Calls handler(whose, keep_out);
+  const auto server = serve(handler);
+  Client client(server->port());
+  EXPECT_EQ(client.post("/", "", "Authorization: bearer right\r\n").body, "acme caller");
+  EXPECT_EQ(client.post("/", std::string(2u << 20, 'x'), "X-API-Key: right\r\n").body, "acme caller");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gateway/fake_identity.h"
 #include "gateway/fake_service.h"
 #include "gateway/router.h"
 
@@ -140,7 +141,8 @@ class RouterTest : public testing::Test {
   }
 
   FakeService service_;
-  std::unique_ptr<Handler> router_ = make_router(service_, {.name = "sluice", .version = "1.2.3"});
+  FakeIdentity identity_;
+  std::unique_ptr<Handler> router_ = make_router(service_, identity_, {.name = "sluice", .version = "1.2.3"});
 };
 
 constexpr std::string_view kEcho = R"({"inputs":[{"name":"X","shape":[1,2],"datatype":"FP32","data":[1,2]}]})";

@@ -227,7 +227,7 @@ TEST_F(RouterTest, SaysWhereARequestFailed) {
 }
 
 TEST_F(RouterTest, SpeaksTritonWhereAskedTo) {
-  router_ = make_router(service_, {.triton_errors = true});
+  router_ = make_router(service_, identity_, {.triton_errors = true});
   const Reply full = answered({.kind = live::AnswerKind::rejected, .reason = RejectReason::slo_infeasible}, "42");
   EXPECT_EQ(full.status, 503u);
   EXPECT_EQ(full.body,

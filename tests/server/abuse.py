@@ -11,6 +11,7 @@ import argparse
 import collections
 import http.client
 import json
+import os
 import re
 import subprocess
 import sys
@@ -59,12 +60,12 @@ class Attackers:
     """Processes that run attacks.py and hostile_workers.py, and what they found."""
 
     def __init__(self, servers, seconds, options):
-        commands = [("attacks.py", servers.attacked.address, str(options.seed + i), str(seconds))
-                    for i in range(options.attackers)]
-        commands.append(("hostile_workers.py", servers.hostile.address, str(seconds)))
+        commands = [(servers.attacked, "attacks.py", str(options.seed + i), str(seconds)) for i in range(options.attackers)]
+        commands.append((servers.hostile, "hostile_workers.py", str(seconds)))
         self.output = [tempfile.TemporaryFile(mode="w+") for _ in commands]
-        self.processes = [subprocess.Popen([sys.executable, HERE / command[0], *command[1:]], stdout=output, stderr=output)
-                          for command, output in zip(commands, self.output)]
+        self.processes = [subprocess.Popen([sys.executable, HERE / script, server.address, *arguments], stdout=output,
+                                           stderr=output, env={**os.environ, "SLUICE_KEY": server.key})
+                          for (server, script, *arguments), output in zip(commands, self.output)]
 
     def running(self):
         """Whether there is one; an attack that found something ends it all."""

@@ -16,7 +16,7 @@ from serving import HERE, Failure, Folder, Server, deployment, floats, wait_unti
 GOLDEN = HERE / "golden"
 # Fields whose value depends on the run, the machine or the clock.
 VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "uptime_s", "data", "pid",
-            "listening", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "bytes_out", "used"}
+            "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "bytes_out", "used"}
 TIMED_METRIC = re.compile(r"^(\w*(?:seconds|duration_us|dollars_total|object_bytes)\w*(?:\{[^}]*\})?) \S+$", re.M)
 IMAGE = {"inputs": [{"name": "image", "datatype": "FP32", "shape": [1, 2, 1], "data": [0.5, -1.5]}]}
 
@@ -31,12 +31,13 @@ class Session:
     def comment(self, text):
         self.text.append(f"# {text}\n")
 
-    def ask(self, method, path, body=None, headers=None):
-        """Writes down question and answer; returns the answer's JSON, if it has some."""
+    def ask(self, method, path, body=None, headers=None, shown_key=None):
+        """Writes down question and answer; returns the answer's JSON, if it has some. `shown_key`: for a key that changes."""
         status, got_headers, got = self.server.call(method, path, body, headers)
         self.said.append((method, path))
         lines = [f"> {method} {self.named(path)}"]
-        lines += [f"> {name}: {value}" for name, value in (headers or {}).items()]
+        lines += [f"> {name}: {shown_key if shown_key and name == 'X-API-Key' else value}"
+                  for name, value in (headers or {}).items()]
         if body is not None:
             lines.append(f"> {shown(body)}")
         lines.append(f"< {status}")
@@ -165,7 +166,7 @@ def inference(s):
     s.ask("POST", "/v2/models/declared/infer", {**IMAGE, "outputs": [{"name": "nothing"}]})
     s.ask("POST", "/v2/models/plain/infer", {**floats(1), "parameters": {"triton_enable_empty_final_response": True}})
     s.ask("POST", "/v2/models/plain/infer", floats(1), {"Content-Encoding": "br"})
-    s.ask("GET", "/v1/status", headers={"Host": "evil.example"})
+    s.ask("GET", "/v1/status", headers={"Host": "evil.example", "X-API-Key": ""})
     quiet(s)
 
 
@@ -207,6 +208,41 @@ def server(s):
     s.ask("GET", "/metrics")
     s.ask("POST", "/v1/status")
     s.ask("GET", "/v2/models/plain/stats")
+
+
+def identity(s):
+    nobody = {"X-API-Key": ""}
+    s.comment("what guests of a loopback address may do, and may not")
+    s.ask("GET", "/v2/health/ready", headers=nobody)
+    s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
+    s.ask("POST", "/v1/applications", deployment("plain.yaml"), nobody)
+    s.ask("DELETE", "/v1/applications/plain", headers=nobody)
+    s.ask("DELETE", "/v1/requests/00000000000000ff", headers=nobody)
+    s.ask("GET", "/v1/keys", headers=nobody)
+    s.ask("GET", "/v1/status", headers={"X-API-Key": "sluice-wrong"})
+    s.comment("tenants")
+    s.ask("POST", "/v1/tenants", {"name": "acme", "requests_per_second": 100, "functions": 5})
+    s.ask("POST", "/v1/tenants/acme", {"requests_per_second": None, "requests": 10})
+    s.ask("GET", "/v1/tenants")
+    s.ask("POST", "/v1/tenants", {"name": "acme"})
+    s.ask("POST", "/v1/tenants", {"name": "a/b"})
+    s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
+    s.ask("GET", "/v2/health/live", headers=nobody)
+    s.comment("keys")
+    key = s.ask("POST", "/v1/keys", {"name": "bob", "tenant": "acme", "role": "deployer"})["key"]
+    s.ask("GET", "/v1/keys")
+    s.ask("GET", "/v1/keys", headers={"X-API-Key": key}, shown_key="BOB")
+    s.ask("POST", "/v1/keys", {"name": "bob"})
+    s.ask("POST", "/v1/keys", {"name": "eve", "role": "king"})
+    s.ask("POST", "/v1/keys", {"name": "eve", "tenant": "nobody"})
+    s.ask("DELETE", "/v1/tenants/acme")
+    s.ask("DELETE", "/v1/keys/bob")
+    s.ask("DELETE", "/v1/keys/bob")
+    s.ask("GET", "/v1/status", headers={"X-API-Key": key}, shown_key="BOB")
+    s.ask("DELETE", "/v1/keys/admin")
+    s.ask("DELETE", "/v1/tenants/acme")
+    s.ask("DELETE", "/v1/tenants/default")
+    s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
 
 
 def documented():
@@ -254,7 +290,7 @@ def main(regenerate):
     said, same = [], True
     with Folder() as folder, Server(folder, "--cluster", str(HERE / "documents/cluster.yaml")) as one:
         ids = {}
-        for part in (applications, health, models, inference, requests, server):
+        for part in (applications, health, models, inference, requests, server, identity):
             session = Session(one)
             session.ids = ids
             part(session)

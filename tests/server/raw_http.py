@@ -1,5 +1,6 @@
 """HTTP as a hostile client speaks it: bytes out, whatever comes back read until the other side ends or time is up."""
 import json
+import os
 import socket
 import struct
 
@@ -18,6 +19,8 @@ def connect(address, timeout=15):
 def head(method, path, *headers, length=None):
     """A request's head that asks for the connection to be closed after it."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
+    if "SLUICE_KEY" in os.environ:
+        lines.append(f"X-API-Key: {os.environ['SLUICE_KEY']}")
     if length is not None:
         lines.append(f"Content-Length: {length}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "surrogateescape")

@@ -81,6 +81,7 @@ class Server:
         if not first:
             raise Failure(f"the server did not start: {' | '.join(self.lines)}")
         self.address = json.loads(first)["listening"]
+        self.key = (Path(data) / "key").read_text().strip()  # of an admin
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -101,8 +102,9 @@ class Server:
         return socket.create_connection(self.host_and_port, timeout=timeout)
 
     def call(self, method, path, body=None, headers=None, timeout=PATIENCE):
-        """(status, headers, bytes) of one request on a connection of its own; a dictionary as body is JSON."""
-        return call(self.address, method, path, body, headers, timeout)
+        """(status, headers, bytes) of one request on a connection of its own; a dictionary as body is JSON. With the admin's
+        key, unless another one is given; `{"X-API-Key": ""}` is none."""
+        return call(self.address, method, path, body, {"X-API-Key": self.key, **(headers or {})}, timeout)
 
     def get(self, path):
         status, _, body = self.call("GET", path)
@@ -162,12 +164,14 @@ class Server:
 
 
 def call(address, method, path, body=None, headers=None, timeout=PATIENCE):
+    """As Server.call, for those who know no more than the address; the key is $SLUICE_KEY."""
+    headers = {"X-API-Key": os.environ.get("SLUICE_KEY", ""), **(headers or {})}
     host, port = address.rsplit(":", 1)
     connection = http.client.HTTPConnection(host, int(port), timeout=timeout)
     if isinstance(body, (dict, list)):
         body = json.dumps(body).encode()
     try:
-        connection.request(method, path, body=body, headers=headers or {})
+        connection.request(method, path, body=body, headers=headers)
         reply = connection.getresponse()
         return reply.status, dict(reply.getheaders()), reply.read()
     finally:

@@ -68,8 +68,9 @@ inline std::vector<std::uint64_t> ids(const std::vector<Request>& requests) {
   return out;
 }
 
-inline ErrorCode code_of(const Status& status) {
-  return status ? ErrorCode::internal : status.error().code;
+template <class T>
+ErrorCode code_of(const Result<T>& result) {
+  return result ? ErrorCode::internal : result.error().code;
 }
 
 }  // namespace sluice::store
