@@ -10,9 +10,8 @@ namespace {
 
 class ControlBuilder {
  public:
-  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner, QueuePlaces places,
-                 Control& out)
-      : id_(id), planner_(std::move(planner)), places_(places), out_(out) {}
+  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner, Queues& queues, Control& out)
+      : id_(id), planner_(std::move(planner)), queues_(queues), out_(out) {}
 
   std::uint32_t add(const Workflow& workflow, const std::string& prefix) {
     const auto index = static_cast<std::uint32_t>(out_.workflows.size());
@@ -68,7 +67,7 @@ class ControlBuilder {
       queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
       queue.handler = &stage;
     }
-    out_.queues.push_back(places_.put(std::move(queue)));
+    out_.queues.push_back(queues_.put(std::move(queue)));
     return out_.queues.back();
   }
   static void find_alternatives(const Workflow& workflow, std::uint32_t otherwise, ControlStage& control) {
@@ -80,28 +79,17 @@ class ControlBuilder {
 
   ApplicationId id_;
   std::shared_ptr<const plan::FrontierPlanner> planner_;
-  QueuePlaces places_;
+  Queues& queues_;
   Control& out_;
 };
 
 }  // namespace
 
-policy::QueueId QueuePlaces::put(policy::Queue queue) {
-  if (free_.empty()) {
-    free_.insert(static_cast<std::uint32_t>(queues_.size()));
-    queues_.emplace_back();
-  }
-  const policy::QueueId id(free_.extract(free_.begin()).value());
-  queue.id = id;
-  queues_[id.index()] = std::move(queue);
-  return id;
-}
-
 Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
                      std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::SharedFunctionId> shared,
-                     QueuePlaces places) {
+                     Queues& queues) {
   Control out{.application = std::move(application), .shared = std::move(shared)};
-  (void)ControlBuilder(id, std::move(planner), places, out).add(out.application->workflow, "");
+  (void)ControlBuilder(id, std::move(planner), queues, out).add(out.application->workflow, "");
   return out;
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "core/queues.h"
 #include "domain/application.h"
 #include "policy/view.h"
 
@@ -38,23 +38,10 @@ struct Control {
   bool retired = false;                          // removed, and nothing of it is left: it has no workflow any more
 };
 
-// Where the queues of a new application go: the lowest places that are free, so that those of removed ones are used
-// again.
-class QueuePlaces {
- public:
-  QueuePlaces(std::vector<policy::Queue>& queues, std::set<std::uint32_t>& free) : queues_(queues), free_(free) {}
-  // Sets the id of the queue.
-  policy::QueueId put(policy::Queue queue);
-
- private:
-  std::vector<policy::Queue>& queues_;
-  std::set<std::uint32_t>& free_;
-};
-
-// The queues of its stages are put into `places`; stages of the model are found by name; `shared` by FunctionId.
+// The queues of its stages are put into `queues`; stages of the model are found by name; `shared` by FunctionId.
 // REQUIRES: the planner is of this application, whose functions all have profiles.
 [[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
                                    std::shared_ptr<const plan::FrontierPlanner> planner,
-                                   std::vector<policy::SharedFunctionId> shared, QueuePlaces places);
+                                   std::vector<policy::SharedFunctionId> shared, Queues& queues);
 
 }  // namespace sluice::core

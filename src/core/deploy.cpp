@@ -73,10 +73,9 @@ void Scheduler::on(const ApplicationDeployed& event) {
 
 void Scheduler::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
   auto planner = make_planner(*application);
-  controls_.push_back(
-      make_control(id, application, planner, share_functions(id, *application), {queues_, free_queues_}));
+  controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
   for (const policy::QueueId queue : controls_.back().queues) {
-    functions_[queues_[queue.index()].shared.index()].queues.push_back(queue);
+    functions_[queues_[queue].shared.index()].queues.push_back(queue);
   }
   models_.push_back({id, application, std::move(planner)});
 }
@@ -106,8 +105,8 @@ void Scheduler::believe(ApplicationId id, std::shared_ptr<const Application> app
   model.application = std::move(application);
   model.planner = make_planner(*model.application);
   const auto profiles = plan::make_profiles(*model.application);
-  for (policy::Queue& queue : queues_) {
-    if (queue.application != id) continue;
+  for (const policy::QueueId place : controls_[id.index()].queues) {
+    policy::Queue& queue = queues_[place];
     queue.planner = model.planner;
     if (queue.handler == nullptr) continue;
     auto alone = plan::make_stage_model(*model.application, *profiles, *queue.handler);

@@ -24,8 +24,8 @@ std::string Scheduler::broken_invariant() const {
   if (std::string broken = broken_books(); !broken.empty()) return broken;
   if (std::string broken = broken_queues(); !broken.empty()) return broken;
   const std::uint64_t ended = counters_.finished + counters_.failed + counters_.cancelled;
-  if (counters_.accepted != ended + request_slots_.size()) {
-    return str(counters_.accepted, " accepted, ", ended, " ended, ", request_slots_.size(), " in the system");
+  if (counters_.accepted != ended + requests_.size()) {
+    return str(counters_.accepted, " accepted, ", ended, " ended, ", requests_.size(), " in the system");
   }
   return "";
 }
@@ -40,7 +40,7 @@ std::string Scheduler::broken_books() const {
     sums[i].host_room.resize(functions_.size());
   }
   std::size_t used = 0;
-  for (const Batch& batch : batches_) {
+  for (const Batch& batch : batches_.all()) {
     if (!batch.used) continue;
     ++used;
     Sums& at = sums[batch.invoker.index()];
@@ -51,9 +51,8 @@ std::string Scheduler::broken_books() const {
                  batch.configuration.batch);
     }
     for (const policy::Waiting& member : batch.members) {
-      if (!alive(member.run, member.generation)) continue;
-      const policy::QueueId queue = control_stage(member.run, member.stage).queue;
-      if (queues_[queue.index()].shared != batch.function) {
+      if (!runs_.request_of(place_of(member))) continue;
+      if (queues_[runs_.control_of(place_of(member)).queue].shared != batch.function) {
         return str("batch ", batch.id.value(), " mixes functions");
       }
     }
@@ -66,8 +65,8 @@ std::string Scheduler::broken_books() const {
     }
     at.slices[batch.positions.gpu] |= batch.positions.slices;
   }
-  if (used != batch_slots_.size()) return "batches and their index differ";
-  for (const Request& request : requests_) {
+  if (used != batches_.size()) return "batches and their index differ";
+  for (const Request& request : requests_.all()) {
     if (!request.used) continue;
     for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;
   }
@@ -76,7 +75,7 @@ std::string Scheduler::broken_books() const {
     Sums& at = sums[instance.invoker.index()];
     const Bytes memory = functions_[instance.function.index()].memory;
     std::uint32_t batches = 0;
-    for (const Batch& batch : batches_) batches += batch.used && batch.instance == instance.id ? 1 : 0;
+    for (const Batch& batch : batches_.all()) batches += batch.used && batch.instance == instance.id ? 1 : 0;
     if (batches != instance.running) {
       return str("instance ", instance.id.value(), ": ", batches, " batches run, it counts ", instance.running);
     }
@@ -128,22 +127,24 @@ std::string Scheduler::broken_books() const {
 }
 
 std::string Scheduler::broken_queues() const {
-  std::vector<std::uint32_t> waits(requests_.size());
-  for (std::size_t q = 0; q < queues_.size(); ++q) {
-    for (std::size_t i = 0; i < queues_[q].waiting.size(); ++i) {
-      const policy::Waiting& waiting = queues_[q].waiting[i];
-      if (!expected(waiting)) return str("queue ", q, " holds an invocation of a request that is over");
-      ++waits[runs_[waiting.run].request];
+  std::vector<std::size_t> waits(requests_.all().size());
+  const auto queues = queues_.all();
+  const auto busy_queues = queues_.busy();
+  for (std::size_t q = 0; q < queues.size(); ++q) {
+    for (std::size_t i = 0; i < queues[q].waiting.size(); ++i) {
+      const policy::Waiting& waiting = queues[q].waiting[i];
+      if (!runs_.expects(place_of(waiting))) return str("queue ", q, " holds an invocation of a request that is over");
+      ++waits[*runs_.request_of(place_of(waiting))];
     }
-    const bool busy = std::binary_search(busy_queues_.begin(), busy_queues_.end(), static_cast<std::uint32_t>(q));
-    if (busy != !queues_[q].waiting.empty()) {
+    const bool busy = std::binary_search(busy_queues.begin(), busy_queues.end(), static_cast<std::uint32_t>(q));
+    if (busy != !queues[q].waiting.empty()) {
       return str("queue ", q, " is ", busy ? "empty but marked busy" : "not empty but marked idle");
     }
   }
-  for (Slot r = 0; r < requests_.size(); ++r) {
-    if (requests_[r].used && requests_[r].waiting != waits[r]) {
+  for (Slot r = 0; r < requests_.all().size(); ++r) {
+    if (requests_[r].used && requests_[r].waiting.size() != waits[r]) {
       return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ",
-                 requests_[r].waiting);
+                 requests_[r].waiting.size());
     }
   }
   return "";

@@ -16,7 +16,7 @@ void Scheduler::on(const InvokerJoined& event) {
     forget_instances(event.id);
   } else {
     if (books_.alive(event.id)) lose(event.id);
-    settle();
+    follow();
     books_.join(event.id, life, event.capacity, event.warm);
   }
   for (const InstanceStatus& status : event.instances) add_instance(event.id, status);
@@ -43,8 +43,8 @@ void Scheduler::forget_instances(InvokerId invoker) {
 void Scheduler::compare_batches(const InvokerJoined& event) {
   std::set<BatchId> running;
   for (const RunningBatch& theirs : event.running) {
-    const Slot slot = find_batch(theirs.id);
-    if (slot == kNoSlot || !is_same(batches_[slot], event.id, theirs)) {
+    const Slot slot = batches_.find(theirs.id);
+    if (slot == kNoSlot || !batches_[slot].is(event.id, theirs)) {
       adopt(event.id, theirs);
       continue;
     }
@@ -53,30 +53,20 @@ void Scheduler::compare_batches(const InvokerJoined& event) {
     batch.instance = reenter(theirs.instance);
     if (batch.cancelled) cancels_.push_back({.invoker = event.id, .id = batch.id});  // may have been lost on its way
   }
-  for (const BatchId id : batches_at(event.id)) {
-    const Slot slot = find_batch(id);
+  for (const BatchId id : batches_.at(event.id)) {
+    const Slot slot = batches_.find(id);
     if (slot == kNoSlot || running.contains(id) || batches_[slot].members.empty()) continue;
     batches_[slot].instance = InstanceId::none();  // counted anew above
     fail_members(slot, "InvokerLost");
   }
 }
 
-bool Scheduler::is_same(const Batch& batch, InvokerId invoker, const RunningBatch& theirs) const {
-  return batch.invoker == invoker && batch.configuration == theirs.configuration &&
-         batch.positions == theirs.positions &&
-         std::equal(batch.members.begin(), batch.members.end(), theirs.invocations.begin(), theirs.invocations.end(),
-                    [](const policy::Waiting& member, InvocationId id) { return member.invocation == id; });
-}
-
 // A batch of nobody: it is told to stop, and holds what it takes until it has.
 void Scheduler::adopt(InvokerId invoker, const RunningBatch& theirs) {
   cancels_.push_back({.invoker = invoker, .id = theirs.id});
-  if (find_batch(theirs.id) != kNoSlot) return;  // the number is taken by another batch
-  next_batch_ = std::max(next_batch_, theirs.id.value() + 1);
+  if (batches_.find(theirs.id) != kNoSlot) return;  // the number is taken by another batch
   if (!books_.take_running(invoker, theirs, now_)) return;
-  const Slot slot = batches_.take();
-  Batch& batch = batches_[slot];
-  batch.id = theirs.id;
+  Batch& batch = batches_[batches_.add(theirs.id)];
   batch.application = ApplicationId::none();
   batch.function = policy::SharedFunctionId::none();
   batch.invoker = invoker;
@@ -84,8 +74,6 @@ void Scheduler::adopt(InvokerId invoker, const RunningBatch& theirs) {
   batch.configuration = theirs.configuration;
   batch.positions = theirs.positions;
   batch.cancelled = true;
-  batch.members.clear();
-  batch_slots_.emplace(theirs.id, slot);
 }
 
 // One more batch runs on an instance the joiner brought along; nothing if it has no room for one more.
@@ -102,15 +90,13 @@ InstanceId Scheduler::reenter(InstanceId id) {
 // What requests left there and is not there any more is lost; what is there of requests that are over may go.
 void Scheduler::compare_objects(const InvokerJoined& event) {
   const std::set<RequestId> held(event.objects.begin(), event.objects.end());
-  lose_objects_of(event.id, held);
+  runs_.lose(event.id, held, now_);
+  follow();
   for (const RequestId request : held) {
-    const auto it = request_slots_.find(request);
-    if (it == request_slots_.end()) {
+    if (const auto slot = requests_.find(request))
+      runs_.hold(*slot, event.id);
+    else
       releases_.push_back({event.id, request});
-      continue;
-    }
-    auto& left_at = requests_[it->second].left_at;
-    if (std::find(left_at.begin(), left_at.end(), event.id) == left_at.end()) left_at.push_back(event.id);
   }
 }
 

@@ -93,10 +93,10 @@ void Scheduler::on(const LoadFailed& event) {
   if (++load_failures_[function.index()] < limits_.attempts_max) return;
   load_failures_[function.index()] = 0;
   for (const policy::QueueId queue : functions_[function.index()].queues) {
-    while (!queues_[queue.index()].waiting.empty()) {
+    while (!queues_[queue].waiting.empty()) {
       const policy::Waiting waiting = take_waiting(queue, 0);
-      stage_failed(waiting.run, waiting.stage, event.error.empty() ? "LoadFailed" : event.error);
-      settle();
+      runs_.fail_stage(place_of(waiting), event.error.empty() ? "LoadFailed" : event.error, now_);
+      follow();
     }
   }
 }

@@ -7,18 +7,18 @@
 namespace sluice::core {
 
 Scheduler::Scheduler(policy::Policies policies, const Limits& limits, const Transfer& transfer)
-    : policies_(std::move(policies)), limits_(limits), transfer_(transfer) {}
+    : policies_(std::move(policies)), limits_(limits), transfer_(transfer), runs_(controls_, limits.attempts_max) {}
 
 void Scheduler::observe(const Event& event, Time now) {
   CHECK(now >= now_);
   now_ = now;
   std::visit([&](const auto& e) { on(e); }, event);
-  settle();
+  follow();
 }
 
 void Scheduler::on(const RequestArrived& event) {
   const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
-  if (request_slots_.contains(event.id) || std::any_of(arrivals_.begin(), arrivals_.end(), same)) return;  // twice
+  if (requests_.find(event.id) || std::any_of(arrivals_.begin(), arrivals_.end(), same)) return;  // twice
   arrivals_.push_back(event);
   const auto known = std::find_if(announced_.begin(), announced_.end(),
                                   [&](const RequestAnnounced& a) { return a.application == event.application; });
@@ -42,44 +42,28 @@ void Scheduler::on(const RequestCancelled& event) {
     answers_.push_back(Reply{.request = event.id, .outcome = RequestOutcome::cancelled});
     return;
   }
-  const auto it = request_slots_.find(event.id);
-  if (it == request_slots_.end()) return;
-  end_request(it->second, RequestOutcome::cancelled, StageId::none(), "");
-  cancel_batches_of(event.id);
+  if (const auto slot = requests_.find(event.id)) runs_.cancel(*slot, now_);
 }
 
-// Stops what runs for nobody else. Its books stay until the invoker says that it has stopped.
-void Scheduler::cancel_batches_of(RequestId request) {
-  std::vector<CancelBatch> stopped;
-  for (Slot slot = 0; slot < batches_.size(); ++slot) {
-    Batch& batch = batches_[slot];
-    if (!batch.used) continue;
-    const auto theirs = [&](const policy::Waiting& m) { return m.request == request; };
-    if (batch.cancelled || std::none_of(batch.members.begin(), batch.members.end(), theirs)) continue;
-    if (std::any_of(batch.members.begin(), batch.members.end(), [&](const policy::Waiting& m) { return expected(m); }))
-      continue;
-    batch.cancelled = true;
-    stopped.push_back({.invoker = batch.invoker, .id = batch.id});
-  }
-  std::sort(stopped.begin(), stopped.end(), [](const CancelBatch& a, const CancelBatch& b) { return a.id < b.id; });
-  cancels_.insert(cancels_.end(), stopped.begin(), stopped.end());
+void Scheduler::on(const ObjectLost& event) {
+  if (const auto slot = requests_.find(event.request)) runs_.lose(*slot, event.invoker, now_);
 }
 
-Slot Scheduler::find_batch(BatchId id) const {
-  const auto it = batch_slots_.find(id);
-  return it == batch_slots_.end() ? kNoSlot : it->second;
-}
-
-void Scheduler::free_batch(Slot slot, bool machine_alive) {
+// Its members, of which nothing is booked any more.
+std::vector<policy::Waiting> Scheduler::end_batch(Slot slot, bool machine_alive) {
   Batch& batch = batches_[slot];
   if (machine_alive) {
     books_.give_back(batch.invoker, batch.id);
     if (batch.instance.valid()) leave_instance(batch.instance);
   }
-  batch_slots_.erase(batch.id);
   if (batch.application.valid()) --controls_[batch.application.index()].in_use;
-  batches_.give_back(slot);
+  std::vector<policy::Waiting> members = std::move(batch.members);
+  for (const policy::Waiting& member : members) {
+    if (const auto request = requests_.find(member.request)) requests_[*request].running.remove(batch.id.value());
+  }
+  batches_.remove(slot);
   changed_ = true;
+  return members;
 }
 
 void Scheduler::leave_instance(InstanceId id) {
@@ -103,57 +87,52 @@ void Scheduler::bill(Batch& batch, Duration held) {
   const auto count = static_cast<std::int64_t>(batch.members.size());
   for (std::size_t i = 0; i < batch.members.size(); ++i) {
     const policy::Waiting& member = batch.members[i];
-    if (!alive(member.run, member.generation)) continue;
-    requests_[runs_[member.run].request].cost +=
-        PicoDollars(total.count() / count + (i == 0 ? total.count() % count : 0));
+    const auto request = runs_.request_of(place_of(member));
+    if (!request) continue;
+    requests_[*request].cost += PicoDollars(total.count() / count + (i == 0 ? total.count() % count : 0));
   }
 }
 
 void Scheduler::on(const BatchFinished& event) {
-  const Slot slot = find_batch(event.id);
+  const Slot slot = batches_.find(event.id);
   if (slot == kNoSlot) return;  // delivered twice, or of a machine that was given up
   bill(batches_[slot], event.held);
   if (policies_.learns && event.results.size() == batches_[slot].members.size()) learn(batches_[slot], event.measured);
-  const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
   const InvokerId invoker = batches_[slot].invoker;
-  free_batch(slot, true);
+  const std::vector<policy::Waiting> members = end_batch(slot, true);
   for (const policy::Waiting& member : members) {
-    if (!expected(member)) continue;
+    const Place place = place_of(member);
     const auto result = std::find_if(event.results.begin(), event.results.end(),
                                      [&](const InvocationResult& r) { return r.id == member.invocation; });
     if (result == event.results.end()) {
-      invocation_failed(member, "NoResult", true);
+      runs_.failed(place, "NoResult", true, now_);
     } else if (result->outcome != Outcome::succeeded) {
-      invocation_failed(member, result->error, false);
+      runs_.failed(place, result->error, false, now_);
     } else {
-      StageRun& at = runs_[member.run].stages[member.stage];
-      at.outputs_at = invoker;
-      at.lost = false;
-      at.bytes += result->bytes;
-      auto& left_at = requests_[runs_[member.run].request].left_at;
-      if (std::find(left_at.begin(), left_at.end(), invoker) == left_at.end()) left_at.push_back(invoker);
-      note(member.run, result->verdicts, result->fan_outs);
-      item_done(member.run, member.stage);
+      runs_.succeeded(place, invoker, *result, now_);
     }
-    settle();
+    follow();
   }
 }
 
 void Scheduler::fail_members(Slot slot, const std::string& error) {
-  const std::vector<policy::Waiting> members = std::move(batches_[slot].members);
-  free_batch(slot, books_.alive(batches_[slot].invoker));
-  for (const policy::Waiting& member : members) {
-    invocation_failed(member, error, true);
-    settle();
+  for (const policy::Waiting& member : end_batch(slot, books_.alive(batches_[slot].invoker))) {
+    runs_.failed(place_of(member), error, true, now_);
+    follow();
   }
 }
 
 void Scheduler::on(const BatchExpired& event) {
-  if (const Slot slot = find_batch(event.id); slot != kNoSlot) fail_members(slot, "Expired");
+  const Slot slot = batches_.find(event.id);
+  if (slot == kNoSlot) return;
+  for (const policy::Waiting& member : end_batch(slot, true)) {
+    runs_.expired(place_of(member), now_);
+    follow();
+  }
 }
 
 void Scheduler::on(const BatchFailed& event) {
-  if (const Slot slot = find_batch(event.id); slot != kNoSlot) fail_members(slot, event.error);
+  if (const Slot slot = batches_.find(event.id); slot != kNoSlot) fail_members(slot, event.error);
 }
 
 void Scheduler::on(const InvokerChanged& event) {
@@ -174,20 +153,11 @@ void Scheduler::lose(InvokerId invoker) {
   lose_promises_of(invoker);
   books_.lose(invoker);
   for (const InstanceId id : instances_.at(invoker)) instances_.remove(id);
-  lose_objects_of(invoker);
-  for (const BatchId id : batches_at(invoker)) {
-    if (const Slot slot = find_batch(id); slot != kNoSlot) fail_members(slot, "InvokerLost");
+  runs_.lose(invoker, {}, now_);
+  follow();
+  for (const BatchId id : batches_.at(invoker)) {
+    if (const Slot slot = batches_.find(id); slot != kNoSlot) fail_members(slot, "InvokerLost");
   }
-}
-
-// By id, so that the order repeats whatever slots they have.
-std::vector<BatchId> Scheduler::batches_at(InvokerId invoker) const {
-  std::vector<BatchId> out;
-  for (const Batch& batch : batches_) {
-    if (batch.used && batch.invoker == invoker) out.push_back(batch.id);
-  }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 }  // namespace sluice::core

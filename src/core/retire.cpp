@@ -17,19 +17,16 @@ void Scheduler::retire_removed() {
 
 void Scheduler::retire(ApplicationId id) {
   const Control gone = std::exchange(controls_[id.index()], {});
-  for (const policy::QueueId queue : gone.queues) policies_.dispatch->removed(view(), queues_[queue.index()]);
-  for (const policy::QueueId queue : gone.queues) {
-    queues_[queue.index()] = {.id = queue};
-    free_queues_.insert(queue.value());
-  }
+  for (const policy::QueueId queue : gone.queues) policies_.dispatch->removed(view(), queues_[queue]);
+  for (const policy::QueueId queue : gone.queues) queues_.remove(queue);
   const auto kept = without_workflow(*gone.application);
   models_[id.index()] = {.id = id, .application = kept, .removed = true};
   controls_[id.index()] = {.application = kept, .shared = gone.shared, .retired = true};
   for (const policy::SharedFunctionId shared : gone.shared) {
     policy::SharedFunction& function = functions_[shared.index()];
-    std::erase_if(function.queues, [&](policy::QueueId queue) { return free_queues_.contains(queue.value()); });
+    std::erase_if(function.queues, [&](policy::QueueId queue) { return queues_.is_free(queue); });
     if (function.application != id || function.queues.empty()) continue;
-    const policy::Queue& other = queues_[function.queues.front().index()];  // of the lowest application that is left
+    const policy::Queue& other = queues_[function.queues.front()];  // of the lowest application that is left
     function.application = other.application;
     function.function = other.function;
   }

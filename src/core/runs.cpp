@@ -1,56 +1,19 @@
-// How requests move through their workflows: joins, conditions, fan-out, errors.
+// How runs move on: joins, conditions, waits, fan-out.
+#include "core/runs.h"
+
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.h"
-#include "core/scheduler.h"
 
 namespace sluice::core {
-namespace {
 
 using State = StageRun::State;
 
-bool over(State state) {
-  return state == State::done || state == State::skipped || state == State::failed;
-}
-
-// The wait before attempt `attempts` + 1.
-Duration retry_delay(const Retry& retry, std::uint16_t attempts) {
-  double ms = retry.interval.to_ms();
-  for (std::uint16_t i = 1; i < attempts && ms < 1e9; ++i) ms *= retry.backoff;
-  const Duration delay = Duration::ms(std::min(ms, 1e9));
-  return retry.max_delay ? std::min(delay, *retry.max_delay) : delay;
-}
-
-// Errors may say more after their name: `NoFace: the picture is empty`.
-bool is_called(const std::string& error, const std::string& name) {
-  return error == name || (error.starts_with(name) && error[name.size()] == ':');
-}
-
-bool retries(const Stage& stage, const std::string& error, std::uint16_t failures) {
-  if (!stage.retry || !stage.idempotent || failures > stage.retry->attempts) return false;
-  const auto& on = stage.retry->on;
-  return on.empty() ||
-         std::any_of(on.begin(), on.end(), [&](const std::string& name) { return is_called(error, name); });
-}
-
-std::optional<std::uint32_t> handler_of(const Stage& stage, const std::string& error) {
-  std::optional<std::uint32_t> any;
-  for (const Catch& c : stage.catches) {
-    if (is_called(error, c.error)) return c.handler.value();
-    if (c.error == "all") any = c.handler.value();
-  }
-  return any;
-}
-
-}  // namespace
-
-void Scheduler::settle() {
-  while (!steps_.empty() || !restarts_.empty()) {
+void Runs::settle() {
+  std::size_t restarted = 0;
+  while (!steps_.empty() || restarted < restarts_.size()) {
     if (steps_.empty()) {
-      const RequestId id = restarts_.front();
-      restarts_.erase(restarts_.begin());
-      restart(id);
+      restart(restarts_[restarted++]);
       continue;
     }
     const Step step = steps_.back();
@@ -61,322 +24,268 @@ void Scheduler::settle() {
     else
       predecessor_over(step.run, step.stage, step.kind == Step::Kind::predecessor_skipped);
   }
+  restarts_.clear();
 }
 
-void Scheduler::start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage,
-                          std::uint32_t item) {
+void Runs::begin(Slot request, const RequestArrived& arrival, Time now) {
+  now_ = now;
+  if (request >= walks_.size()) walks_.resize(request + 1);
+  walks_[request] = {
+      .id = arrival.id, .application = arrival.application, .verdicts = arrival.verdicts, .fan_outs = arrival.fan_outs};
+  walks_[request].root = start_run(request, 0, kNoSlot, 0, 0);
+  note(walks_[request].root, arrival.verdicts, arrival.fan_outs);
+  settle();
+}
+
+void Runs::fire(Time now) {
+  now_ = now;
+  while (!timers_.empty() && timers_.begin()->at <= now) {
+    const Timer timer = *timers_.begin();
+    timers_.erase(timers_.begin());
+    runs_[timer.place.run].timers.remove(timer.order);
+    if (!expects(timer.place)) continue;
+    const State state = at(timer.place).state;
+    if (timer.begins)
+      begin_stage(timer.place.run, timer.place.stage);
+    else if (state == State::running || state == State::queued)
+      get_ready(timer.place);
+    settle();
+  }
+}
+
+std::optional<Time> Runs::next_timer() const {
+  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->at);
+}
+
+void Runs::set_timer(Time time, const Place& place, bool begins) {
+  runs_[place.run].timers.add(next_timer_, time);
+  timers_.insert({.at = time, .place = place, .order = next_timer_++, .begins = begins});
+}
+
+void Runs::started(const Place& place) {
+  at(place).state = State::running;
+  if (control(place.run, place.stage).stage->idempotent) return;
+  Walk& walk = walks_[runs_[place.run].request];
+  if (walk.unrepeatable++ == 0) walk.unrepeatable_stage = outermost_stage(place);
+}
+
+void Runs::succeeded(const Place& place, InvokerId invoker, const InvocationResult& result, Time now) {
+  if (!expects(place)) return;
+  now_ = now;
+  at(place).outputs.add(invoker, result.bytes);
+  hold(runs_[place.run].request, invoker);
+  note(place.run, result.verdicts, result.fan_outs);
+  item_done(place.run, place.stage);
+  settle();
+}
+
+void Runs::hold(Slot request, InvokerId invoker) {
+  auto& left_at = walks_[request].left_at;
+  if (std::find(left_at.begin(), left_at.end(), invoker) == left_at.end()) left_at.push_back(invoker);
+}
+
+bool Runs::expects(const Place& place) const {
+  return alive(place.run, place.generation) && !runs_[place.run].stages[place.stage].over();
+}
+
+std::optional<Slot> Runs::request_of(const Place& place) const {
+  return alive(place.run, place.generation) ? std::optional(runs_[place.run].request) : std::nullopt;
+}
+
+const ControlStage& Runs::control_of(const Place& place) const {
+  return control(place.run, place.stage);
+}
+
+void Runs::name(const Place& place, BatchMember& out) const {
+  const Run& run = runs_[place.run];
+  out.run = run.number;
+  out.around = run.parent == kNoSlot ? 0 : runs_[walks_[run.request].root].number;
+  out.path = path_of(place.run);
+  out.stage = StageId(place.stage);
+  out.item = place.item;
+  out.attempt = place.attempts;
+}
+
+Slot Runs::start_run(Slot request, std::uint32_t workflow_index, Slot parent, std::uint32_t parent_stage,
+                     std::uint32_t item) {
   const Slot slot = runs_.take();
-  const ControlWorkflow& control_workflow = controls_[requests_[request].application.index()].workflows[workflow];
   Run& run = runs_[slot];
   ++run.generation;
   run.number = next_run_++;
   run.request = request;
-  run.workflow = workflow;
+  run.workflow = workflow_index;
   run.parent = parent;
   run.parent_stage = parent_stage;
   run.item = item;
-  run.stages.assign(control_workflow.stages.size(), {});
-  run.open = 0;
-  for (const ControlStage& stage : control_workflow.stages) run.open += stage.exit ? 1 : 0;
-  requests_[request].runs.push_back(slot);
-  for (std::size_t i = control_workflow.entries.size(); i-- > 0;) {
-    steps_.push_back({Step::Kind::begin, slot, control_workflow.entries[i], run.generation});
+  run.first_child = run.previous = run.next = kNoSlot;
+  if (parent != kNoSlot) {
+    run.next = runs_[parent].first_child;
+    if (run.next != kNoSlot) runs_[run.next].previous = slot;
+    runs_[parent].first_child = slot;
   }
-  auto& foretold = requests_[request].foretold;
-  if (foretold.empty()) return;
+  const ControlWorkflow& stages = workflow(run);
+  run.stages.assign(stages.stages.size(), {});
+  run.open = 0;
+  for (const ControlStage& stage : stages.stages) run.open += stage.exit ? 1 : 0;
+  for (std::size_t i = stages.entries.size(); i-- > 0;) {
+    steps_.push_back({Step::Kind::begin, slot, stages.entries[i], run.generation});
+  }
+  auto& foretold = walks_[request].foretold;
+  if (foretold.empty()) return slot;
   if (const auto told = foretold.extract(path_of(slot)); !told.empty())
     note(slot, told.mapped().verdicts, told.mapped().fan_outs);
+  return slot;
 }
 
-void Scheduler::predecessor_over(Slot run, std::uint32_t stage, bool skipped) {
-  StageRun& at = runs_[run].stages[stage];
-  if (at.state != State::blocked || at.called) return;
-  const ControlStage& control = control_stage(run, stage);
-  ++at.finished;
-  at.skipped = static_cast<std::uint16_t>(at.skipped + (skipped ? 1 : 0));
-  const std::uint32_t ran = at.finished - at.skipped;
-  const bool all = at.finished == control.predecessors;
+void Runs::predecessor_over(Slot run, std::uint32_t stage, bool skipped) {
+  StageRun& now = runs_[run].stages[stage];
+  if (now.state != State::blocked || now.called) return;
+  const ControlStage& needs = control(run, stage);
+  ++now.finished;
+  now.skipped = static_cast<std::uint16_t>(now.skipped + (skipped ? 1 : 0));
+  const std::uint32_t ran = now.finished - now.skipped;
+  const bool all = now.finished == needs.predecessors;
   if (all && ran == 0) return stage_over(run, stage, State::skipped);
   // A skipped predecessor counts as finished for `join: all`; fewer wait for predecessors that really ran.
-  const bool ready = control.needed == control.predecessors ? all : (ran >= control.needed || all);
+  const bool ready = needs.needed == needs.predecessors ? all : (ran >= needs.needed || all);
   if (ready) steps_.push_back({Step::Kind::begin, run, stage, runs_[run].generation});
 }
 
-bool Scheduler::condition_holds(Slot run, std::uint32_t stage) const {
-  const ControlStage& control = control_stage(run, stage);
-  if (!control.stage->when) return true;
+bool Runs::condition_holds(Slot run, std::uint32_t stage) const {
+  const ControlStage& tested = control(run, stage);
+  if (!tested.stage->when) return true;
   const auto& stages = runs_[run].stages;
-  if (control.stage->when->kind != Condition::Kind::otherwise) return stages[stage].verdict == StageRun::Verdict::holds;
-  return std::none_of(control.alternatives.begin(), control.alternatives.end(),
+  if (tested.stage->when->kind != Condition::Kind::otherwise) return stages[stage].verdict == StageRun::Verdict::holds;
+  return std::none_of(tested.alternatives.begin(), tested.alternatives.end(),
                       [&](std::uint32_t other) { return stages[other].verdict == StageRun::Verdict::holds; });
 }
 
 // REQUIRES: its join is satisfied, its wait is over, or its handler was called.
-void Scheduler::begin_stage(Slot run, std::uint32_t stage) {
-  const ControlStage& control = control_stage(run, stage);
-  StageRun& at = runs_[run].stages[stage];
-  if (at.state == State::blocked) {
-    if (!at.called && !condition_holds(run, stage)) return stage_over(run, stage, State::skipped);
-    if (control.stage->wait > Duration{}) {
-      at.state = State::waiting;
-      return set_timer(now_ + control.stage->wait, run, stage, 0, true);
+void Runs::begin_stage(Slot run, std::uint32_t stage) {
+  const ControlStage& begun = control(run, stage);
+  StageRun& now = runs_[run].stages[stage];
+  if (now.state == State::blocked) {
+    if (!now.called && !condition_holds(run, stage)) return stage_over(run, stage, State::skipped);
+    if (begun.stage->wait > Duration{}) {
+      now.state = State::waiting;
+      return set_timer(now_ + begun.stage->wait, {run, runs_[run].generation, stage, 0}, true);
     }
-  } else if (at.state != State::waiting) {
+  } else if (now.state != State::waiting) {
     return;
   }
-  if (control.stage->kind == Stage::Kind::fail) {
-    const Failure& failure = control.stage->failure;
-    return end_at(run, stage, RequestOutcome::failed, failure.error);
-  }
-  at.state = State::queued;
-  if (!control.stage->foreach)
-    at.items = 1;
-  else if (!at.items_known)
-    at.items = 1;
-  if (at.items == 0) return stage_over(run, stage, State::done);
-  if (control.stage->kind == Stage::Kind::pass && control.body == 0) {
-    policy::Waiting passed;
-    (void)find_inputs(run, stage, passed);
-    at.outputs_at = passed.inputs_at;
-    at.bytes = passed.bytes;
+  if (begun.stage->kind == Stage::Kind::fail)
+    return end_at(run, stage, RequestOutcome::failed, begun.stage->failure.error);
+  now.state = State::queued;
+  if (!begun.stage->foreach || !now.items_known) now.items = 1;
+  if (now.items == 0) return stage_over(run, stage, State::done);
+  if (begun.stage->kind == Stage::Kind::pass && begun.body == 0) {
+    pass_on(run, stage);
     return stage_over(run, stage, State::done);
   }
   start_items(run, stage);
 }
 
-void Scheduler::start_items(Slot run, std::uint32_t stage) {
-  const ControlStage& control = control_stage(run, stage);
-  const std::uint32_t limit =
-      control.stage->foreach && control.stage->foreach->limit > 0 ? control.stage->foreach->limit : ~std::uint32_t{0};
+void Runs::start_items(Slot run, std::uint32_t stage) {
+  const ControlStage& begun = control(run, stage);
+  const auto& foreach = begun.stage->foreach;
+  const std::uint32_t limit = foreach && foreach->limit > 0 ? foreach->limit : ~std::uint32_t{0};
   for (;;) {
-    StageRun& at = runs_[run].stages[stage];  // start_run may move the runs
-    if (at.items_started == at.items || at.items_started - at.items_done >= limit) return;
-    const std::uint32_t item = at.items_started++;
-    if (control.body != 0)
-      start_run(runs_[run].request, control.body, run, stage, item);
+    StageRun& now = runs_[run].stages[stage];  // start_run may move the runs
+    if (now.items_started == now.items || now.items_started - now.items_done >= limit) return;
+    const std::uint32_t item = now.items_started++;
+    if (begun.body != 0)
+      (void)start_run(runs_[run].request, begun.body, run, stage, item);
     else
-      enqueue(run, stage, item);
-    if (!runs_[run].used) return;  // a full queue failed the request
+      get_ready({run, runs_[run].generation, stage, item});
   }
 }
 
-// Its inputs are where its largest predecessor left its outputs; an entry of a foreach body reads its item. False if
-// some were lost.
-bool Scheduler::find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const {
-  const Run& at = runs_[run];
-  bool there = true;
+// The first stages of a foreach body read their item of what a stage around them left.
+const StageRun* Runs::item_source(Slot run, std::uint32_t stage) const {
+  const Run& reader = runs_[run];
+  if (!control(run, stage).stage->after.empty() || reader.parent == kNoSlot) return nullptr;
+  const auto& foreach = control(reader.parent, reader.parent_stage).stage->foreach;
+  if (!foreach || !foreach->over.stage.valid()) return nullptr;
+  return &runs_[reader.parent].stages[foreach->over.stage.index()];
+}
+
+// A stage that runs nothing leaves what those before it left.
+void Runs::pass_on(Slot run, std::uint32_t stage) {
+  Outputs passed;
+  for (const StageId before : control(run, stage).stage->after) passed.add(runs_[run].stages[before.index()].outputs);
+  if (const StageRun* source = item_source(run, stage)) passed.add(source->outputs);
+  runs_[run].stages[stage].outputs = std::move(passed);
+}
+
+// Its inputs are where most of what one predecessor left is.
+void Runs::get_ready(const Place& place) {
+  const Slot request = runs_[place.run].request;
+  const Stage& stage = *control(place.run, place.stage).stage;
+  Ready ready{.request = request, .place = place};
+  bool lost = false;
   Bytes largest(-1);
-  for (const StageId before : control_stage(run, stage).stage->after) {
-    const StageRun& source = at.stages[before.index()];
-    waiting.bytes += source.bytes;
-    there = there && !source.lost;
-    if (source.outputs_at.valid() && source.bytes > largest) {
-      largest = source.bytes;
-      waiting.inputs_at = source.outputs_at;
-    }
+  for (const StageId before : stage.after) {
+    const Outputs& source = runs_[place.run].stages[before.index()].outputs;
+    ready.bytes += source.bytes();
+    lost = lost || source.lost();
+    if (!source.at().valid() || source.most() <= largest) continue;
+    largest = source.most();
+    ready.inputs_at = source.at();
   }
-  if (!control_stage(run, stage).stage->after.empty() || at.parent == kNoSlot) return there;
-  const auto& foreach = control_stage(at.parent, at.parent_stage).stage->foreach;
-  if (!foreach || !foreach->over.stage.valid()) return there;
-  const StageRun& source = runs_[at.parent].stages[foreach->over.stage.index()];
-  waiting.inputs_at = source.outputs_at;
-  return there && !source.lost;
+  if (const StageRun* source = item_source(place.run, place.stage)) {
+    ready.inputs_at = source->outputs.at();
+    lost = lost || source->outputs.lost();
+  }
+  if (lost) return begin_again(request);
+  const Application& application = *controls_[walks_[request].application.index()].application;
+  if (const auto& bytes = application.function(stage.function).input_bytes) ready.bytes = *bytes;
+  effects_.emplace_back(ready);
 }
 
-void Scheduler::enqueue(Slot run, std::uint32_t stage, std::uint32_t item) {
-  const ControlStage& control = control_stage(run, stage);
-  Request& request = requests_[runs_[run].request];
-  policy::Queue& queue = queues_[control.queue.index()];
-  if (queue.waiting.size() >= limits_.queue_max) {
-    return end_at(run, stage, RequestOutcome::failed, "QueueFull");
-  }
-  policy::Waiting waiting{.invocation = InvocationId(next_invocation_),
-                          .request = request.id,
-                          .run = run,
-                          .generation = runs_[run].generation,
-                          .stage = stage,
-                          .item = item,
-                          .ready = now_,
-                          .arrival = request.arrival,
-                          .deadline = request.deadline,
-                          .size = request.size};
-  if (!find_inputs(run, stage, waiting)) {
-    restarts_.push_back(request.id);
-    return;
-  }
-  ++next_invocation_;
-  const Function& function = controls_[request.application.index()].application->function(control.stage->function);
-  if (function.input_bytes) waiting.bytes = *function.input_bytes;
-  if (runs_[run].parent == kNoSlot) {
-    for (const Promise& p : request.promises) {
-      if (p.stage != stage) continue;
-      waiting.reservation = p.reservation;
-      waiting.reserved_at = p.invoker;
-    }
-  }
-  queue.waiting.push_back(waiting);
-  mark_busy(queue.id);
-  ++request.waiting;
-  ++counters_.invocations;
-  changed_ = true;
-  policies_.dispatch->queued(view(), queue);
-  policies_.prewarm->queued(view(), queue);
-}
-
-void Scheduler::item_done(Slot run, std::uint32_t stage) {
-  StageRun& at = runs_[run].stages[stage];
-  ++at.items_done;
-  if (at.items_done == at.items)
+void Runs::item_done(Slot run, std::uint32_t stage) {
+  StageRun& now = runs_[run].stages[stage];
+  ++now.items_done;
+  if (now.items_done == now.items)
     stage_over(run, stage, State::done);
   else
     start_items(run, stage);
 }
 
-void Scheduler::stage_over(Slot run, std::uint32_t stage, State state) {
-  StageRun& at = runs_[run].stages[stage];
-  CHECK(!over(at.state));
-  at.state = state;
-  const ControlStage& control = control_stage(run, stage);
+void Runs::stage_over(Slot run, std::uint32_t stage, State state) {
+  StageRun& now = runs_[run].stages[stage];
+  CHECK(!now.over());
+  now.state = state;
+  const ControlStage& ended = control(run, stage);
   const std::uint32_t generation = runs_[run].generation;
   const auto kind = state == State::done ? Step::Kind::predecessor_over : Step::Kind::predecessor_skipped;
-  for (const std::uint32_t next : control.successors) steps_.push_back({kind, run, next, generation});
+  for (const std::uint32_t next : ended.successors) steps_.push_back({kind, run, next, generation});
   // A handler that nobody called is skipped once all that could call it are over.
-  for (const std::uint32_t handler : control.handlers) {
-    if (control_stage(run, handler).stage->after.empty())
+  for (const std::uint32_t handler : ended.handlers) {
+    if (control(run, handler).stage->after.empty())
       steps_.push_back({Step::Kind::predecessor_skipped, run, handler, generation});
   }
-  if (control.exit && --runs_[run].open == 0) run_over(run);
+  if (ended.exit && --runs_[run].open == 0) run_over(run);
 }
 
-void Scheduler::run_over(Slot run) {
+void Runs::run_over(Slot run) {
   const Run& done = runs_[run];
-  if (done.parent == kNoSlot) return end_request(done.request, RequestOutcome::finished, StageId::none(), "");
-  const Slot parent = done.parent;
+  const Slot request = done.request, parent = done.parent;
+  if (parent == kNoSlot) return end_request(request, RequestOutcome::finished, StageId::none(), "");
   const std::uint32_t stage = done.parent_stage;
-  // What the item made is where its last stage ran.
-  for (const StageRun& at : done.stages) {
-    if (at.outputs_at.valid()) runs_[parent].stages[stage].outputs_at = at.outputs_at;
+  for (std::size_t s = 0; s < done.stages.size(); ++s) {
+    if (workflow(done).stages[s].exit) runs_[parent].stages[stage].outputs.add(done.stages[s].outputs);
   }
   // A join may have gone on without its slowest predecessors; what is left of them is of no use any more.
-  const Slot request = done.request;
-  for (const Slot other : std::vector<Slot>(requests_[request].runs)) {
-    if (is_within(other, run)) free_run(other);
-  }
-  drop_waiting(request);
+  unlink(run);
+  free_runs(run);
+  effects_.emplace_back(Withdrawn{request});
   item_done(parent, stage);
 }
 
-void Scheduler::invocation_failed(const policy::Waiting& member, const std::string& error, bool machine) {
-  if (!expected(member)) return;
-  StageRun& at = runs_[member.run].stages[member.stage];
-  const Stage& stage = *control_stage(member.run, member.stage).stage;
-  ++at.attempts;
-  if (machine && stage.idempotent && at.attempts <= limits_.attempts_max) {
-    ++counters_.retries;
-    return enqueue(member.run, member.stage, member.item);
-  }
-  if (retries(stage, error, at.attempts)) {
-    ++counters_.retries;
-    return set_timer(now_ + retry_delay(*stage.retry, at.attempts), member.run, member.stage, member.item, false);
-  }
-  stage_failed(member.run, member.stage, error);
-}
-
-// Looks for a handler in this run and, inside foreach bodies, in those around it; without one the request fails.
-void Scheduler::stage_failed(Slot run, std::uint32_t stage, const std::string& error) {
-  const Slot request = runs_[run].request;
-  for (;;) {
-    const auto handler = handler_of(*control_stage(run, stage).stage, error);
-    if (handler && runs_[run].stages[*handler].state == State::blocked) {
-      runs_[run].stages[*handler].called = true;
-      // Items of the stage that are still on their way are of no use any more.
-      for (const Slot other : std::vector<Slot>(requests_[request].runs)) {
-        if (other != run && is_below(other, 0, run, stage)) free_run(other);
-      }
-      const std::uint32_t generation = runs_[run].generation;
-      steps_.push_back({Step::Kind::begin, run, *handler, generation});
-      stage_over(run, stage, State::failed);
-      if (alive(run, generation)) drop_waiting(request);
-      return;
-    }
-    if (runs_[run].parent == kNoSlot) return end_request(request, RequestOutcome::failed, StageId(stage), error);
-    stage = runs_[run].parent_stage;
-    run = runs_[run].parent;
-  }
-}
-
-void Scheduler::end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error) {
-  const Slot request = runs_[run].request;
-  for (; runs_[run].parent != kNoSlot; run = runs_[run].parent) stage = runs_[run].parent_stage;
-  end_request(request, outcome, StageId(stage), error);
-}
-
-void Scheduler::end_request(Slot slot, RequestOutcome outcome, StageId stage, const std::string& error) {
-  Request& request = requests_[slot];
-  counters_.finished += outcome == RequestOutcome::finished ? 1 : 0;
-  counters_.failed += outcome == RequestOutcome::failed || outcome == RequestOutcome::deadline_exceeded ? 1 : 0;
-  counters_.cancelled += outcome == RequestOutcome::cancelled ? 1 : 0;
-  answers_.push_back(
-      Reply{.request = request.id, .outcome = outcome, .stage = stage, .error = error, .cost = request.cost});
-  for (const InvokerId invoker : request.left_at) releases_.push_back({invoker, request.id});
-  end_promises(slot);
-  for (const Slot run : request.runs) runs_.give_back(run);
-  request.runs.clear();
-  request.foretold.clear();
-  drop_waiting(slot);
-  policies_.dispatch->ended(view(), request.id);
-  request_slots_.erase(request.id);
-  --controls_[request.application.index()].in_use;
-  requests_.give_back(slot);
-}
-
-void Scheduler::free_run(Slot run) {
-  auto& runs = requests_[runs_[run].request].runs;
-  runs.erase(std::find(runs.begin(), runs.end(), run));
-  runs_.give_back(run);
-}
-
-// Whether a stage of a run is `stage` of `run` or inside of it.
-bool Scheduler::is_below(Slot at, std::uint32_t at_stage, Slot run, std::uint32_t stage) const {
-  while (at != kNoSlot && at != run) {
-    at_stage = runs_[at].parent_stage;
-    at = runs_[at].parent;
-  }
-  return at == run && at_stage == stage;
-}
-
-// Whether a run is `run` or inside of it.
-bool Scheduler::is_within(Slot at, Slot run) const {
-  while (at != kNoSlot && at != run) at = runs_[at].parent;
-  return at == run;
-}
-
-bool Scheduler::expected(const policy::Waiting& member) const {
-  return alive(member.run, member.generation) && !over(runs_[member.run].stages[member.stage].state);
-}
-
-// Takes the invocations of a request out of the queues that nobody waits for any more.
-void Scheduler::drop_waiting(Slot slot) {
-  Request& request = requests_[slot];
-  for (std::size_t b = busy_queues_.size(); b-- > 0 && request.waiting > 0;) {
-    auto& waiting = queues_[busy_queues_[b]].waiting;
-    for (std::size_t i = waiting.size(); i-- > 0;) {
-      if (waiting[i].request != request.id || expected(waiting[i])) continue;
-      waiting.erase(i);
-      --request.waiting;
-    }
-    if (waiting.empty()) mark_idle(queues_[busy_queues_[b]].id);
-  }
-}
-
-void Scheduler::set_timer(Time at, Slot run, std::uint32_t stage, std::uint32_t item, bool begins) {
-  timers_.insert({.at = at,
-                  .run = run,
-                  .stage = stage,
-                  .item = item,
-                  .order = next_timer_++,
-                  .begins = begins,
-                  .generation = runs_[run].generation});
+void Runs::visit(Archive& archive) {
+  std::vector<Timer> timers(timers_.begin(), timers_.end());
+  archive(runs_, walks_, timers, next_run_, next_timer_, retries_);
+  if (archive.is_loading()) timers_ = {timers.begin(), timers.end()};
 }
 
 }  // namespace sluice::core

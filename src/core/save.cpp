@@ -28,29 +28,29 @@ void Scheduler::visit_applications(Archive& archive) {
                      .removed = models_[i].removed,
                      .retired = control.retired});
   }
-  std::vector<std::uint32_t> free(free_queues_.begin(), free_queues_.end());
+  std::vector<std::uint32_t> free(queues_.free().begin(), queues_.free().end());
   archive(saved, free);
   if (archive.is_loading() && archive.ok()) {
     models_.clear();
     controls_.clear();
     functions_.clear();
-    queues_.clear();
     load_failures_.clear();
     learned_.clear();
     leaving_.clear();
     std::size_t places = free.size();
     for (const SavedApplication& application : saved) places += application.queues.size();
-    for (std::uint32_t q = 0; q < places; ++q) queues_.push_back({.id = policy::QueueId(q)});
+    queues_.reset(places);
     for (std::size_t i = 0; i < saved.size(); ++i) {
       const ApplicationId id(static_cast<ApplicationId::rep>(i));
       if (saved[i].retired) {
         add_retired(id, saved[i].deployed);
         continue;
       }
-      free_queues_.clear();
+      std::set<std::uint32_t> own;
       for (const policy::QueueId queue : saved[i].queues) {
-        if (queue.index() < places) free_queues_.insert(queue.value());
+        if (queue.index() < places) own.insert(queue.value());
       }
+      queues_.set_free(std::move(own));
       deploy(id, saved[i].deployed);
       if (controls_.back().queues != saved[i].queues) return archive.fail();
       models_.back().removed = saved[i].removed;
@@ -59,18 +59,18 @@ void Scheduler::visit_applications(Archive& archive) {
     for (std::size_t i = 0; i < saved.size(); ++i) {
       if (saved[i].believed != nullptr && !saved[i].retired) believe(models_[i].id, saved[i].believed);
     }
-    free_queues_ = {free.begin(), free.end()};
+    queues_.set_free({free.begin(), free.end()});
   }
   visit_learned(archive);
 }
 
 void Scheduler::count_uses(Archive& archive) {
-  for (const Request& request : requests_) {
+  for (const Request& request : requests_.all()) {
     if (!request.used) continue;
     if (request.application.index() >= controls_.size()) return archive.fail();
     ++controls_[request.application.index()].in_use;
   }
-  for (const Batch& batch : batches_) {
+  for (const Batch& batch : batches_.all()) {
     if (!batch.used) continue;
     if (!batch.application.valid()) continue;
     if (batch.application.index() >= controls_.size()) return archive.fail();
@@ -78,30 +78,18 @@ void Scheduler::count_uses(Archive& archive) {
   }
 }
 
-// Indexes (slots by id) are derived and rebuilt.
+// Indexes are derived and rebuilt.
 void Scheduler::visit(Archive& archive) {
   visit_applications(archive);
-  std::vector<Timer> timers(timers_.begin(), timers_.end());
-  archive(now_, requests_, runs_, batches_, timers, arrivals_, announced_, answers_, releases_, cancels_,
-          next_invocation_, next_batch_, next_command_, next_timer_, next_reservation_, next_run_, wake_, changed_,
-          counters_, busy_queues_, load_failures_, instances_);
-  for (policy::Queue& queue : queues_) archive(queue.waiting);
+  archive(now_, requests_, runs_, batches_, arrivals_, announced_, answers_, releases_, cancels_, next_invocation_,
+          next_command_, next_reservation_, wake_, changed_, counters_, load_failures_, instances_);
+  queues_.visit_waiting(archive);
   books_.visit(archive);
   policies_.dispatch->visit(archive);
   policies_.admission->visit(archive);
   policies_.prewarm->visit(archive);
   if (policies_.transform != nullptr) policies_.transform->visit(archive);
-  if (!archive.is_loading() || !archive.ok()) return;
-  count_uses(archive);
-  timers_ = {timers.begin(), timers.end()};
-  request_slots_.clear();
-  batch_slots_.clear();
-  for (Slot i = 0; i < requests_.size(); ++i) {
-    if (requests_[i].used) request_slots_.emplace(requests_[i].id, i);
-  }
-  for (Slot i = 0; i < batches_.size(); ++i) {
-    if (batches_[i].used) batch_slots_.emplace(batches_[i].id, i);
-  }
+  if (archive.is_loading() && archive.ok()) count_uses(archive);
 }
 
 std::string Scheduler::save() {

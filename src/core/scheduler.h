@@ -4,17 +4,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
+#include "core/batches.h"
 #include "core/books.h"
 #include "core/control.h"
 #include "core/instances.h"
-#include "core/state.h"
+#include "core/queues.h"
+#include "core/requests.h"
+#include "core/runs.h"
 #include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/policy.h"
@@ -43,10 +44,17 @@ struct Counters {
   }
 };
 
+// The invocation that waits or runs.
+[[nodiscard]] inline Place place_of(const policy::Waiting& waiting) {
+  return {waiting.run, waiting.generation, waiting.stage, waiting.item, waiting.attempts};
+}
+
 class Scheduler {
  public:
   // `transfer`: what moving inputs is believed to take.
   explicit Scheduler(policy::Policies policies, const Limits& limits = {}, const Transfer& transfer = {});
+  Scheduler(const Scheduler&) = delete;  // its parts know each other
+  Scheduler& operator=(const Scheduler&) = delete;
 
   // REQUIRES: `now` never goes back. The same events and instants give the same commands.
   void observe(const Event& event, Time now);
@@ -59,9 +67,13 @@ class Scheduler {
   [[nodiscard]] Status load(std::string_view saved);
 
   [[nodiscard]] const Books& books() const { return books_; }
-  [[nodiscard]] const Counters& counters() const { return counters_; }
-  [[nodiscard]] std::size_t requests_in_system() const { return request_slots_.size(); }
-  [[nodiscard]] std::size_t batches_running() const { return batch_slots_.size(); }
+  [[nodiscard]] Counters counters() const {
+    Counters out = counters_;
+    out.retries = runs_.retries();
+    return out;
+  }
+  [[nodiscard]] std::size_t requests_in_system() const { return requests_.size(); }
+  [[nodiscard]] std::size_t batches_running() const { return batches_.size(); }
   // Whether it was removed and nothing of it is left: no later command names its stages.
   [[nodiscard]] bool is_retired(ApplicationId id) const { return controls_[id.index()].retired; }
   // Empty if all invariants hold, else what is broken. Full: O(state).
@@ -103,70 +115,29 @@ class Scheduler {
   void visit_learned(Archive& archive);
   [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
 
-  // Runs through workflows (runs.cpp). What follows from one step is put on `steps_` and done by settle(), so that long
-  // chains of stages that run nothing need no deep stack.
-  struct Step {
-    enum class Kind : std::uint8_t { predecessor_over, predecessor_skipped, begin } kind;
-    Slot run;
-    std::uint32_t stage;
-    std::uint32_t generation;  // of the run
-  };
-  void settle();
-  [[nodiscard]] bool alive(Slot run, std::uint32_t generation) const {
-    return runs_[run].used && runs_[run].generation == generation;
-  }
-  // The run is there and the stage still waits for this invocation.
-  [[nodiscard]] bool expected(const policy::Waiting& member) const;
-  void start_run(Slot request, std::uint32_t workflow, Slot parent, std::uint32_t parent_stage, std::uint32_t item);
-  void predecessor_over(Slot run, std::uint32_t stage, bool skipped);
-  [[nodiscard]] bool condition_holds(Slot run, std::uint32_t stage) const;
-  void begin_stage(Slot run, std::uint32_t stage);
-  void start_items(Slot run, std::uint32_t stage);
-  void enqueue(Slot run, std::uint32_t stage, std::uint32_t item);
-  [[nodiscard]] bool find_inputs(Slot run, std::uint32_t stage, policy::Waiting& waiting) const;
-  void item_done(Slot run, std::uint32_t stage);
-  void stage_over(Slot run, std::uint32_t stage, StageRun::State state);
-  void run_over(Slot run);
-  void invocation_failed(const policy::Waiting& member, const std::string& error, bool machine);
-  void stage_failed(Slot run, std::uint32_t stage, const std::string& error);
-  [[nodiscard]] bool is_within(Slot at, Slot run) const;
-  [[nodiscard]] bool is_below(Slot at, std::uint32_t at_stage, Slot run, std::uint32_t stage) const;
-  [[nodiscard]] RunPath path_of(Slot run) const;
-  // What somebody in `run` knows, be it of this run, of those around it or of those inside that have not begun.
-  void note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs);
-  template <class Told>
-  void note(Slot run, const Told& told, std::vector<Told> Foretold::*list);
-  void note(StageRun& at, const Verdict& verdict);
-  void note(StageRun& at, const FanOut& fan_out);
-  void end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error);
-  // Because of a stage of a run, perhaps far inside.
-  void end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error);
-  void free_run(Slot run);
+  // What the workflow engine asks for (effects.cpp).
+  void follow();
+  void follow(const Runs::Ready& ready);
+  void follow(const Runs::Withdrawn& withdrawn);
+  void follow(const Runs::BeganAgain& again);
+  void follow(const Runs::Ended& ended);
   void drop_waiting(Slot request);
-  // What is lost and promised (recover.cpp).
-  [[nodiscard]] bool lose_objects(Slot request, InvokerId invoker);
-  // Of all requests but those in `held`.
-  void lose_objects_of(InvokerId invoker, const std::set<RequestId>& held = {});
-  void restart(RequestId id);
+  void cancel_batches_of(const Request& request);
   void promise(Slot request, const std::vector<policy::Reserved>& reserved);
+  void keep_promise(Request& request, ReservationId promised, ReservationId taken);
   void end_promises(Slot request);
   void lose_promises_of(InvokerId invoker);
-  void set_timer(Time at, Slot run, std::uint32_t stage, std::uint32_t item, bool begins);
 
-  // Batches (observe.cpp).
-  [[nodiscard]] Slot find_batch(BatchId id) const;
-  [[nodiscard]] std::vector<BatchId> batches_at(InvokerId invoker) const;
-  void free_batch(Slot batch, bool machine_alive);
+  // Batches and machines (observe.cpp).
+  std::vector<policy::Waiting> end_batch(Slot batch, bool machine_alive);
   void fail_members(Slot batch, const std::string& error);
   void bill(Batch& batch, Duration held);
-  void cancel_batches_of(RequestId request);
   void lose(InvokerId invoker);
 
   // What a joining machine says against the books (join.cpp).
   void forget_instances(InvokerId invoker);
   void compare_objects(const InvokerJoined& event);
   void compare_batches(const InvokerJoined& event);
-  [[nodiscard]] bool is_same(const Batch& batch, InvokerId invoker, const RunningBatch& theirs) const;
   void adopt(InvokerId invoker, const RunningBatch& theirs);
   [[nodiscard]] InstanceId reenter(InstanceId id);
 
@@ -186,26 +157,16 @@ class Scheduler {
   void admit(Time now, Commands& out);
   void let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out);
   void reject(const Reject& refused, Commands& out);
-  void fire_timers(Time now);
   void dispatch(Time now, Commands& out);
   void ask_again();
   [[nodiscard]] InstanceId enter_instance(InvokerId invoker, const Claim& claim, const SlicePositions& positions);
   void drop(const policy::Proposals& proposals);
   [[nodiscard]] bool book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
-  void start_members(Batch& batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
+  void start_members(Slot batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
   [[nodiscard]] Duration expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const;
   policy::Waiting take_waiting(policy::QueueId queue, std::size_t at);
   [[nodiscard]] policy::View view() const;
   void emit(Commands& out, Action action, const Work& work = {});
-  void mark_busy(policy::QueueId queue);
-  void mark_idle(policy::QueueId queue);
-
-  [[nodiscard]] const Control& control(const Run& run) const {
-    return controls_[requests_[run.request].application.index()];
-  }
-  [[nodiscard]] const ControlStage& control_stage(Slot run, std::uint32_t stage) const {
-    return control(runs_[run]).workflows[runs_[run].workflow].stages[stage];
-  }
 
   policy::Policies policies_;
   Limits limits_;
@@ -223,30 +184,22 @@ class Scheduler {
     std::uint64_t executions = 0;
   };
   std::vector<Learned> learned_;  // likewise
-  std::vector<policy::Queue> queues_;
-  std::set<std::uint32_t> free_queues_;     // of no application
-  std::vector<std::uint32_t> busy_queues_;  // ascending
-  std::vector<ApplicationId> leaving_;      // removed, not yet retired
+  Queues queues_;
+  std::vector<ApplicationId> leaving_;  // removed, not yet retired
   Books books_;
   Instances instances_;
 
-  Slots<Request> requests_;
-  std::unordered_map<RequestId, Slot> request_slots_;  // looked up, never walked
-  Slots<Run> runs_;
-  Slots<Batch> batches_;
-  std::unordered_map<BatchId, Slot> batch_slots_;
-  std::set<Timer> timers_;
-  std::vector<Step> steps_;                  // empty between events
+  Requests requests_;
+  Runs runs_;
+  Batches batches_;
   std::vector<RequestArrived> arrivals_;     // not yet admitted
   std::vector<RequestAnnounced> announced_;  // as told; their instant has not come
-  std::vector<RequestId> restarts_;          // to begin again; empty between events
   std::vector<Reply> answers_;               // to send at the next decision
   std::vector<ReleaseObjects> releases_;     // likewise, after the answers
   std::vector<CancelBatch> cancels_;         // likewise
-  std::uint64_t next_invocation_ = 0, next_batch_ = 0, next_command_ = 0, next_timer_ = 0, next_reservation_ = 0;
-  std::uint64_t next_run_ = 1;  // 0 is no run
-  std::optional<Time> wake_;    // when a policy wants to be asked again
-  bool changed_ = false;        // something happened that may let a batch start
+  std::uint64_t next_invocation_ = 0, next_command_ = 0, next_reservation_ = 0;
+  std::optional<Time> wake_;  // when a policy wants to be asked again
+  bool changed_ = false;      // something happened that may let a batch start
   Counters counters_;
   policy::Proposals proposals_;  // scratch
   policy::Wishes wishes_;        // scratch

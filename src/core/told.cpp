@@ -1,11 +1,24 @@
 // What invokers know of conditions and fan-outs, and the run it is about.
 #include <algorithm>
 
-#include "core/scheduler.h"
+#include "core/runs.h"
 
 namespace sluice::core {
+namespace {
 
-RunPath Scheduler::path_of(Slot run) const {
+void set(StageRun& at, const Verdict& verdict) {
+  at.verdict = verdict.holds ? StageRun::Verdict::holds : StageRun::Verdict::fails;
+}
+
+void set(StageRun& at, const FanOut& fan_out) {
+  if (at.state != StageRun::State::blocked) return;
+  at.items = fan_out.items;
+  at.items_known = true;
+}
+
+}  // namespace
+
+RunPath Runs::path_of(Slot run) const {
   RunPath out;
   for (; runs_[run].parent != kNoSlot; run = runs_[run].parent) {
     out.push_back({StageId(runs_[run].parent_stage), runs_[run].item});
@@ -14,7 +27,7 @@ RunPath Scheduler::path_of(Slot run) const {
   return out;
 }
 
-void Scheduler::note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs) {
+void Runs::note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs) {
   for (const Verdict& verdict : verdicts) note(run, verdict, &Foretold::verdicts);
   for (const FanOut& fan_out : fan_outs) note(run, fan_out, &Foretold::fan_outs);
 }
@@ -22,7 +35,7 @@ void Scheduler::note(Slot run, const std::vector<Verdict>& verdicts, const std::
 // The innermost of `run` and those around it that the path leads through is the run itself, or the one in which a
 // foreach will start it.
 template <class Told>
-void Scheduler::note(Slot run, const Told& told, std::vector<Told> Foretold::*list) {
+void Runs::note(Slot run, const Told& told, std::vector<Told> Foretold::*list) {
   const RunPath here = path_of(run);
   const auto common = std::mismatch(here.begin(), here.end(), told.path.begin(), told.path.end()).second;
   const auto depth = static_cast<std::size_t>(common - told.path.begin());
@@ -31,24 +44,14 @@ void Scheduler::note(Slot run, const Told& told, std::vector<Told> Foretold::*li
   const StageId stage = itself ? told.stage : common->stage;
   if (stage.index() >= runs_[run].stages.size()) return;
   StageRun& at = runs_[run].stages[stage.index()];
-  if (itself) return note(at, told);
+  if (itself) return set(at, told);
   if (at.state != StageRun::State::blocked) return;  // its runs have begun: this is of an earlier attempt
-  auto& known = requests_[runs_[run].request].foretold[told.path].*list;
+  auto& known = walks_[runs_[run].request].foretold[told.path].*list;
   const auto before = std::find_if(known.begin(), known.end(), [&](const Told& t) { return t.stage == told.stage; });
   if (before != known.end())
     *before = told;
   else
     known.push_back(told);
-}
-
-void Scheduler::note(StageRun& at, const Verdict& verdict) {
-  at.verdict = verdict.holds ? StageRun::Verdict::holds : StageRun::Verdict::fails;
-}
-
-void Scheduler::note(StageRun& at, const FanOut& fan_out) {
-  if (at.state != StageRun::State::blocked) return;
-  at.items = fan_out.items;
-  at.items_known = true;
 }
 
 }  // namespace sluice::core

@@ -29,11 +29,26 @@ class Ring {
     head_ = (head_ + 1) & (slots_.size() - 1);
     --size_;
   }
-  // Keeps the order of the others. O(size).
+  // Keeps the order of the others; moves those on the shorter side.
   void erase(std::size_t i) {
     CHECK(i < size_);
+    if (i < size_ / 2) {
+      for (; i > 0; --i) at(i) = std::move(at(i - 1));
+      return pop_front();
+    }
     for (; i + 1 < size_; ++i) at(i) = std::move(at(i + 1));
     --size_;
+  }
+  // Likewise, all for which `gone(value)`. O(size).
+  template <class Gone>
+  void erase_if(const Gone& gone) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (gone(at(i))) continue;
+      if (kept != i) at(kept) = std::move(at(i));
+      ++kept;
+    }
+    size_ = kept;
   }
   // Puts one where `before(existing)` no longer holds, seen from the back: lists that are nearly sorted stay sorted.
   template <class Before>

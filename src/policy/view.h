@@ -32,17 +32,18 @@ struct Waiting {
   std::uint32_t generation = 0;
   std::uint32_t stage = 0;
   std::uint32_t item = 0;
-  Time ready;                 // since when
-  Time arrival;               // of the request
-  Time deadline;              // of the request
-  InvokerId inputs_at;        // where its inputs are; none: with the request
-  Bytes bytes;                // of its inputs
-  double size = 1;            // relative to the profile's
-  ReservationId reservation;  // made for it when its request was admitted; none: nothing is promised
-  InvokerId reserved_at;      // there
+  std::uint32_t attempts = 0;  // of it that failed
+  Time ready;                  // since when
+  Time arrival;                // of the request
+  Time deadline;               // of the request
+  InvokerId inputs_at;         // where its inputs are; none: with the request
+  Bytes bytes;                 // of its inputs
+  double size = 1;             // relative to the profile's
+  ReservationId reservation;   // made for it when its request was admitted; none: nothing is promised
+  InvokerId reserved_at;       // there
   void visit(Archive& a) {
-    a(invocation, request, run, generation, stage, item, ready, arrival, deadline, inputs_at, bytes, size, reservation,
-      reserved_at);
+    a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes, size,
+      reservation, reserved_at);
   }
 };
 

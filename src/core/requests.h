@@ -1,0 +1,56 @@
+// Requests: what was let in and is not answered yet, by number: deadlines, promises, cost, and where its invocations
+// wait and run. How they move through their workflows is the business of Runs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/archive.h"
+#include "base/money.h"
+#include "core/ledger.h"
+#include "core/slots.h"
+#include "domain/events.h"
+#include "policy/view.h"
+
+namespace sluice::core {
+
+// What was promised to a stage of a request when it was admitted.
+struct Promise {
+  std::uint32_t stage = 0;
+  ReservationId reservation;
+  InvokerId invoker;
+  void visit(Archive& a) { a(stage, reservation, invoker); }
+};
+
+struct Request {
+  bool used = false;
+  RequestId id;
+  ApplicationId application;
+  Time arrival, deadline;
+  double size = 1;
+  PicoDollars cost;
+  Ledger<policy::QueueId> waiting;  // invocations in queues
+  Ledger<Slot> running;             // batches it has invocations in, whether or not anybody waits for them
+  std::vector<Promise> promises;    // of stages that have not started
+  void visit(Archive& a) { a(used, id, application, arrival, deadline, size, cost, waiting, running, promises); }
+};
+
+class Requests {
+ public:
+  [[nodiscard]] Slot add(const RequestArrived& arrival, Time now);
+  void remove(Slot slot);
+  [[nodiscard]] std::optional<Slot> find(RequestId id) const;
+  [[nodiscard]] std::size_t size() const { return slots_.size(); }
+  [[nodiscard]] Request& operator[](Slot slot) { return values_[slot]; }
+  [[nodiscard]] const Request& operator[](Slot slot) const { return values_[slot]; }
+  // Also those that are over: `used` says which are there.
+  [[nodiscard]] const Slots<Request>& all() const { return values_; }
+  void visit(Archive& archive);
+
+ private:
+  Slots<Request> values_;
+  std::unordered_map<RequestId, Slot> slots_;  // looked up, never walked
+};
+
+}  // namespace sluice::core
