@@ -113,9 +113,8 @@ class Starts {
     const auto began = std::chrono::steady_clock::now();
     auto process = spawner.spawn(Runtime::torch);
     if (!process) fail(process.error().message);
-    send(process->channel, wire::Load{.arena_bytes = arena_->capacity(),
-                                      .function = "cnn",
-                                      .body = {.runtime = Runtime::torch, .model = model_}});
+    send(process->channel, wire::Hello{.arena_bytes = arena_->capacity()});
+    send(process->channel, wire::Load{.name = "cnn", .body = {.runtime = Runtime::torch, .model = model_}});
     const auto loaded = wire::decode_from_worker(receive(process->channel));
     if (!loaded || !std::get<wire::Loaded>(*loaded).error.empty()) fail(std::get<wire::Loaded>(*loaded).error);
     const auto input = arena_->allocate(3 * 32 * 32 * sizeof(float)), output = arena_->allocate(64 << 10);
@@ -134,7 +133,7 @@ class Starts {
   }
   void send(wire::Channel& channel, const wire::ToWorker& message) {
     std::string bytes;
-    const bool first = std::holds_alternative<wire::Load>(message);
+    const bool first = std::holds_alternative<wire::Hello>(message);
     if (!wire::encode(message, bytes)) fail("a message is too large");
     const auto sent = first ? channel.send(bytes, {arena_->descriptor()}) : channel.send(bytes);
     if (!sent) fail(sent.error().message);

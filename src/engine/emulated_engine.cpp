@@ -5,8 +5,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -23,13 +21,9 @@ std::int64_t now_ns() {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-// An instant, not a length: what was computed meanwhile is part of the time. One that has passed is not slept for,
-// which would take as long as the timer is coarse.
-void sleep_until(std::int64_t instant_ns) {
-  if (now_ns() >= instant_ns) return;
-  const timespec until{instant_ns / kSecond, instant_ns % kSecond};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
+// Timers of this thread are late by a nanosecond, not by the usual 50,000.
+void be_precise() {
+  [[maybe_unused]] thread_local const int once = ::prctl(PR_SET_TIMERSLACK, 1);
 }
 
 // Zero bytes are zeros of every type, and empty texts.
@@ -51,14 +45,18 @@ class EmulatedEngine : public Engine {
  public:
   Status load(const Function& function, const Body&, std::uint32_t) override {
     outputs_ = function.outputs;
-    ::prctl(PR_SET_TIMERSLACK, 1);  // nanosecond, not the 50,000 that timers are usually late by
     return Done{};
   }
+  [[nodiscard]] bool concurrent() const override { return true; }
 
-  Result<Outputs> run(const Batch& batch, OutputSpace& space) override {
+  // Until an instant, not for a length: what was computed meanwhile is part of the time. An instant that has passed is
+  // not slept for, which would take as long as the timer is coarse.
+  Result<Outputs> run(const Batch& batch, BatchContext& context) override {
     const std::int64_t end_ns = now_ns() + std::max<std::int64_t>(batch.emulated.count_ns(), 0);
-    auto outputs = outputs_.empty() ? copies(batch, space) : zeros(batch.rows, space);
-    if (outputs) sleep_until(end_ns);
+    auto outputs = outputs_.empty() ? copies(batch, context) : zeros(batch.rows, context);
+    if (!outputs || now_ns() >= end_ns) return outputs;
+    be_precise();
+    if (!context.sleep_until(end_ns)) return Error{ErrorCode::unavailable, "cancelled"};
     return outputs;
   }
 

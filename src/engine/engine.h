@@ -37,18 +37,29 @@ class OutputSpace {
   [[nodiscard]] virtual Result<std::span<std::byte>> take(std::size_t bytes) = 0;
 };
 
+// What an engine may ask of the worker while it runs a batch.
+class BatchContext : public OutputSpace {
+ public:
+  // Sleeps until an instant of CLOCK_MONOTONIC, in nanoseconds. False: the batch was cancelled meanwhile, and the
+  // engine may give it up with any error.
+  [[nodiscard]] virtual bool sleep_until(std::int64_t instant_ns) = 0;
+};
+
 struct Outputs {
   std::vector<BatchTensor> tensors;     // in the space taken
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
 };
 
+// Different engines may be used by different threads at the same time.
 class Engine {
  public:
   virtual ~Engine() = default;
   // Once, before anything runs. `function` has inputs and outputs as declared, or none.
   [[nodiscard]] virtual Status load(const Function& function, const Body& body, std::uint32_t threads) = 0;
+  // Whether run() may be called again while it runs. Known once it is loaded.
+  [[nodiscard]] virtual bool concurrent() const = 0;
   // An error fails the whole batch, and the engine can go on.
-  [[nodiscard]] virtual Result<Outputs> run(const Batch& batch, OutputSpace& space) = 0;
+  [[nodiscard]] virtual Result<Outputs> run(const Batch& batch, BatchContext& context) = 0;
 };
 
 // An error names the runtime and what is missing: `torch` is there only where it was built with libtorch.

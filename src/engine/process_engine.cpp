@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstring>
-#include <optional>
+#include <mutex>
 #include <utility>
 
 #include "base/text.h"
@@ -50,46 +51,57 @@ std::string reason(const Json& error) {
   return said.empty() ? "the program failed without a reason" : said;
 }
 
+// A program answers one line after the other: of batches that run at once, each has a program of its own.
 class ProcessEngine : public Engine {
  public:
   Status load(const Function& function, const Body& body, std::uint32_t) override {
     function_ = function.name;
     outputs_ = function.outputs;
     command_ = body.command;
-    return start();
+    auto program = Program::start(command_);
+    if (!program) return program.error();
+    idle_.push_back(std::move(*program));
+    return Done{};
   }
+  [[nodiscard]] bool concurrent() const override { return true; }
 
-  Result<Outputs> run(const Batch& batch, OutputSpace& space) override {
+  Result<Outputs> run(const Batch& batch, BatchContext& context) override {
     auto inputs = inputs_by_row(batch);
     if (!inputs) return inputs.error();
-    if (!program_) {
-      if (const auto started = start(); !started) return started.error();
-    }
+    auto program = take();
+    if (!program) return program.error();
     std::vector<RowOutputs> rows;
     for (const auto& row : *inputs) {
-      auto outputs = answer(row, batch.deadline);
-      if (!outputs) {
-        program_.reset();
-        return outputs.error();
-      }
+      auto outputs = answer(*program, row, batch.deadline);
+      if (!outputs) return outputs.error();  // the program goes
       rows.push_back(std::move(*outputs));
     }
-    return join_rows(std::move(rows), space);
+    give_back(std::move(*program));
+    return join_rows(std::move(rows), context);
   }
 
  private:
-  Status start() {
-    auto program = Program::start(command_);
-    if (!program) return program.error();
-    program_.emplace(std::move(*program));
-    return Done{};
+  Result<Program> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Program program = std::move(idle_.back());
+        idle_.pop_back();
+        return program;
+      }
+    }
+    return Program::start(command_);
+  }
+  void give_back(Program program) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(program));
   }
 
   // An error is one of the program; what is wrong with the row alone is in the value.
-  Result<RowOutputs> answer(const std::vector<data::TensorView>& inputs, Time deadline) {
+  Result<RowOutputs> answer(Program& program, const std::vector<data::TensorView>& inputs, Time deadline) {
     const auto line = request(inputs, deadline);
     if (!line) return RowOutputs{.error = line.error().message};
-    const auto answer = program_->exchange(*line);
+    const auto answer = program.exchange(*line);
     if (!answer) return answer.error();
     const auto json = data::parse_json(*answer);
     if (!json) {
@@ -138,8 +150,9 @@ class ProcessEngine : public Engine {
   std::string function_;
   std::vector<Port> outputs_;
   std::vector<std::string> command_;
-  std::optional<Program> program_;
-  std::uint64_t activations_ = 0;
+  std::atomic<std::uint64_t> activations_ = 0;
+  std::mutex mutex_;
+  std::vector<Program> idle_;  // guarded by mutex_
 };
 
 }  // namespace

@@ -34,25 +34,29 @@ Error failed(const std::exception& exception) {
 // Optimised, loading takes 6 to 200 ms longer and every call is 1.6 to 3.5 times as fast (small CNN to ResNet-18):
 // batch normalisation is folded and convolutions use packed weights. Not every module can be frozen; such a one runs as
 // it is.
-torch::jit::Module optimised(torch::jit::Module module) {
+struct Model {
+  torch::jit::Module module;
+  bool frozen = false;  // it has no state that a call could change
+};
+Model optimised(torch::jit::Module module) {
   try {
-    return torch::jit::optimize_for_inference(module);
+    return {torch::jit::optimize_for_inference(module), true};
   } catch (const std::exception& exception) {
     (void)failed(exception);
-    return module;
+    return {module, false};
   }
 }
 
 // The executor that watches the first calls makes them 2 to 100 times as slow, and nothing faster afterwards, so that
 // it is off when models run. It has to be on while one is optimised: without it calls are not inlined, and freezing
-// drops methods that are still called.
-torch::jit::Module read_model(std::istream& file) {
+// drops methods that are still called. Both are settings of the thread that calls.
+Model read_model(std::istream& file) {
   torch::jit::setGraphExecutorOptimize(true);
   torch::jit::Module module = torch::jit::load(file, at::kCPU);
   module.eval();
-  module = optimised(std::move(module));
+  Model model = optimised(std::move(module));
   torch::jit::setGraphExecutorOptimize(false);
-  return module;
+  return model;
 }
 
 struct TorchOutput {
@@ -71,22 +75,26 @@ class TorchEngine : public Engine {
       at::set_num_threads(static_cast<int>(threads));
       std::ifstream file(body.model, std::ios::binary);
       if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
-      module_ = read_model(file);
+      model_ = read_model(file);
       return Done{};
     } catch (const std::exception& exception) {
       return Error{ErrorCode::invalid, str("model `", body.model, "` cannot be loaded: ", failed(exception).message)};
     }
   }
 
-  Result<Outputs> run(const Batch& batch, OutputSpace& space) override {
+  [[nodiscard]] bool concurrent() const override { return model_.frozen; }
+
+  // Inference mode, the number of threads and the executor's setting belong to the thread that calls.
+  Result<Outputs> run(const Batch& batch, BatchContext& context) override {
     const c10::InferenceMode inference;
     try {
+      torch::jit::setGraphExecutorOptimize(false);
       at::set_num_threads(static_cast<int>(batch.threads));
       auto inputs = torch_inputs(batch);
       if (!inputs) return inputs.error();
       std::vector<TorchOutput> outputs;
       if (const auto ran = forward(*inputs, batch.rows, outputs); !ran) return ran.error();
-      return copied(std::move(outputs), space);
+      return copied(std::move(outputs), context);
     } catch (const std::exception& exception) {
       return failed(exception);
     }
@@ -120,7 +128,7 @@ class TorchEngine : public Engine {
     for (const TorchInput& input : inputs) {
       if (inputs_.empty() && !give(input)) return Error{ErrorCode::invalid, str("input `", input.name, "` is missing")};
     }
-    return collect(module_.forward(std::move(arguments)), row, rows, out);
+    return collect(model_.module.forward(std::move(arguments)), row, rows, out);
   }
 
   // Puts names to what the module returned.
@@ -205,7 +213,7 @@ class TorchEngine : public Engine {
   }
 
   std::vector<Port> inputs_, outputs_;
-  torch::jit::Module module_;
+  Model model_;
 };
 
 }  // namespace
@@ -229,7 +237,7 @@ void sluice_warm_torch() {
         "  return torch.matmul(torch.mean(torch.relu(torch.conv2d(x, self.filter)), [2, 3]), self.weight.t())\n");
     std::stringstream file;
     module.save(file);
-    torch::jit::Module loaded = sluice::engine::read_model(file);
+    auto loaded = sluice::engine::read_model(file).module;
     const c10::InferenceMode inference;
     (void)loaded.forward({at::ones({1, 3, 8, 8})});
   } catch (const std::exception& exception) {

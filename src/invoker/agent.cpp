@@ -1,4 +1,4 @@
-// Sockets, the clock, and the lives of workers. Batches are in agent_batches.cpp.
+// Worker processes, their sockets, and the clock. Instances are in agent_instances.cpp, batches in agent_batches.cpp.
 #include "invoker/agent.h"
 
 #include <unistd.h>
@@ -9,19 +9,39 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
+#include "invoker/process_tree.h"
+#include "invoker/worker_end.h"
 
 namespace sluice::invoker {
 namespace {
 
-constexpr std::size_t kAtOnce = 64;  // sockets of workers that are read before the scheduler hears of it
+constexpr std::size_t kAtOnce = 64;              // sockets of workers that are read before the scheduler hears of it
+constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
+constexpr Duration kMemoryEvery = Duration::s(1);
 
-std::uint64_t key_of(InstanceId id, bool log) {
-  return id.value() << 1 | (log ? 1 : 0);
+constexpr Duration kEndMax = Duration::s(1);  // from the end of a socket to the end of its process
+
+// What of a process is readable.
+enum class Source : std::uint64_t { socket, log, end };
+
+std::uint64_t key_of(ProcessId id, Source source) {
+  return id.value() << 2 | static_cast<std::uint64_t>(source);
 }
 
-const Body& body_of(const Function& function, Level level) {
-  if (level == Level::device && function.gpu) return *function.gpu;
-  return function.cpu ? *function.cpu : *function.gpu;
+// What all of its instances together may hold; none: one of them may hold whatever it takes.
+std::optional<Bytes> memory_max_of(const Process& process) {
+  Bytes sum;
+  for (const Instance* instance : process.instances) {
+    if (!instance->memory_max) return std::nullopt;
+    sum += *instance->memory_max;
+  }
+  return sum;
+}
+
+// What a command that is not for an invoker of this kind is called.
+const char* name_of(const Action& action) {
+  if (std::holds_alternative<ReleaseObjects>(action)) return "ReleaseObjects";
+  return "an answer to a request";
 }
 
 }  // namespace
@@ -48,8 +68,10 @@ Status Agent::start() {
 void Agent::stop() {
   if (spawning_) spawning_->stop();
   take_spawned();
-  for (auto& [id, worker] : workers_) end(id, std::move(worker->process), std::move(worker->running));
-  workers_.clear();
+  for (auto& [id, process] : processes_) end(*process);
+  batches_.clear();
+  instances_.clear();
+  processes_.clear();
   ending_.stop();
   publish();
 }
@@ -74,7 +96,7 @@ void Agent::forget(ApplicationId id) {
 void Agent::look() {
   std::array<std::uint64_t, kAtOnce> keys;
   const std::size_t count = waker_.take(keys);
-  for (std::size_t i = 0; i < count; ++i) on_readable(InstanceId(keys[i] >> 1), (keys[i] & 1) != 0);
+  for (std::size_t i = 0; i < count; ++i) on_readable(keys[i]);
   take_spawned();
   look_at_clock();
 }
@@ -85,14 +107,12 @@ void Agent::listen(std::optional<Time> until) {
 }
 
 void Agent::act(Command& command) {
-  if (const auto* load_command = std::get_if<LoadInstance>(&command.action)) {
-    load(*load_command);
-  } else if (const auto* evict_command = std::get_if<EvictInstance>(&command.action)) {
-    evict(*evict_command);
-  } else if (auto* start = std::get_if<StartBatch>(&command.action)) {
-    start_batch(*start);
-  }
-  // A batch that is cancelled runs to its end: a worker cannot be stopped within one without ending it.
+  if (const auto* load_command = std::get_if<LoadInstance>(&command.action)) return load(*load_command);
+  if (const auto* evict_command = std::get_if<EvictInstance>(&command.action)) return evict(*evict_command);
+  if (auto* start = std::get_if<StartBatch>(&command.action)) return start_batch(*start);
+  if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return cancel_batch(*cancel);
+  ++counters_.refused;
+  note(str("a command was not carried out: ", name_of(command.action), " is nothing that this invoker does"));
 }
 
 const Function& Agent::function_of(ApplicationId application, FunctionId function) const {
@@ -100,44 +120,34 @@ const Function& Agent::function_of(ApplicationId application, FunctionId functio
   return applications_[application.index()].application->function(function);
 }
 
-Worker* Agent::find(InstanceId id) {
-  const auto it = workers_.find(id);
-  return it == workers_.end() ? nullptr : it->second.get();
+const Function& Agent::function_of(const Instance& instance) const {
+  return function_of(instance.application, instance.function);
 }
 
-ColdStart& Agent::cold_start_of(const Worker& worker) {
-  return cold_starts_[{applications_[worker.application.index()].application->name,
-                       function_of(worker.application, worker.function).name}];
+Instance* Agent::find(InstanceId id) {
+  const auto it = instances_.find(id);
+  return it == instances_.end() ? nullptr : it->second.get();
 }
 
-void Agent::load(const LoadInstance& command) {
-  const Function& function = function_of(command.application, command.function);
-  if (Worker* known = find(command.instance)) {  // its process is there: only the level rises
-    known->wanted = command.level;
-    known->since = data::now();
-    known->ready_at = known->since + function.cold_start.device;
-    return;
-  }
-  const Runtime runtime = body_of(function, command.level).runtime;
-  auto worker = std::make_unique<Worker>();
-  worker->instance = command.instance;
-  worker->invoker = command.invoker;
-  worker->application = command.application;
-  worker->function = command.function;
-  worker->wanted = command.level;
-  worker->since = data::now();
-  if (runtime == Runtime::emulated) worker->ready_at = worker->since + function.cold_start.total();
-  if (runtime != Runtime::emulated) worker->memory = function.memory;
-  const std::optional<Bytes> memory = worker->memory;
-  workers_.emplace(worker->instance, std::move(worker));
+Process* Agent::find(ProcessId id) {
+  const auto it = processes_.find(id);
+  return it == processes_.end() ? nullptr : it->second.get();
+}
+
+void Agent::note(const std::string& line) const {
+  if (hooks_.note) hooks_.note(line);
+}
+
+void Agent::spawn(const Process& process) {
   ++counters_.cold_starts;
-  spawning_->post([this, runtime, memory, instance = command.instance] {
-    auto process = spawner_.spawn(runtime);
+  const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
+  spawning_->post([this, runtime = process.runtime, memory, id = process.id] {
+    auto worker = spawner_.spawn(runtime);
     // Before it loads, so that what it starts then is limited as well.
-    if (process) limits_.confine(instance, process->pid, memory);
+    if (worker) limits_.confine(id, worker->pid, memory);
     {
       const std::lock_guard lock(spawned_mutex_);
-      spawned_.push_back({instance, std::move(process)});
+      spawned_.push_back({id, std::move(worker)});
     }
     waker_.ring();
   });
@@ -155,138 +165,202 @@ void Agent::take_spawned() {
     taken.swap(spawned_);
   }
   for (Spawned& one : taken) {
-    Worker* worker = find(one.instance);
-    if (worker == nullptr) {  // given up meanwhile
-      if (one.process) end(one.instance, std::move(*one.process), std::nullopt);
+    Process* process = find(one.id);
+    if (process == nullptr) {  // given up meanwhile
+      if (one.process) ending_.end(std::move(*one.process), [this, id = one.id] { limits_.clear(id); });
     } else if (one.process) {
-      spawned(*worker, std::move(*one.process));
+      spawned(*process, std::move(*one.process));
     } else {
-      lose(*worker, str("cannot be made: ", one.process.error().message));
+      lose(*process, str("cannot be made: ", one.process.error().message));
     }
   }
 }
 
-void Agent::spawned(Worker& worker, WorkerProcess process) {
-  const Function& function = function_of(worker.application, worker.function);
-  const Body& body = body_of(function, worker.wanted);
-  worker.process = std::move(process);
-  worker.made = data::now();
-  cold_start_of(worker).process.add(worker.made - worker.since);
-  limits_.enter(worker.instance, worker.process.pid);
-  std::string bytes;
-  const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
-                                                                .function = function.name,
-                                                                .body = body,
-                                                                .inputs = function.inputs,
-                                                                .outputs = function.outputs}),
-                                      bytes);
-  const Status sent = encoded ? worker.process.channel.send(bytes, {arena_->descriptor()}) : encoded;
-  if (!sent) return lose(worker, str("cannot be told what to load: ", sent.error().message));
-  waker_.watch(worker.process.channel.descriptor(), key_of(worker.instance, false));
-  waker_.watch(worker.process.log.get(), key_of(worker.instance, true));
-  publish();
-}
-
-void Agent::evict(const EvictInstance& command) {
-  Worker* worker = find(command.instance);
-  if (worker == nullptr) return;
-  worker->level = worker->wanted = command.level;
-  if (command.level == Level::none) remove(*worker);
-  hooks_.event(InstanceUnloaded{.invoker = command.invoker, .instance = command.instance, .level = command.level});
-}
-
-void Agent::on_loaded(Worker& worker, const wire::Loaded& loaded) {
-  if (worker.loaded) return lose(worker, "said twice that it is loaded");
-  if (!loaded.error.empty()) {
-    const LoadFailed failed{
-        .invoker = worker.invoker,
-        .instance = worker.instance,
-        .error = str("LoadFailed: function '", function_of(worker.application, worker.function).name,
-                     "' cannot be loaded: ", loaded.error)};
-    remove(worker);
-    return hooks_.event(failed);
+void Agent::spawned(Process& process, WorkerProcess worker) {
+  process.made = data::now();
+  limits_.enter(process.id, worker.pid);
+  const auto sharing = options_.sharing.find(process.runtime);
+  process.session.emplace(std::move(worker), arena_,
+                          Session::Options{.lanes = sharing == options_.sharing.end() ? 1 : sharing->second.lanes,
+                                           .own_pages = process.memory_by_group});
+  if (const Status told = process.session->hello(); !told) {
+    return lose(process, str("cannot be told anything: ", told.error().message));
   }
-  worker.loaded = true;
-  worker.loaded_at = data::now();
-  cold_start_of(worker).load.add(worker.loaded_at - worker.made);
-  if (!worker.ready_at) worker.ready_at = worker.since;
+  waker_.watch(process.session->process().channel.descriptor(), key_of(process.id, Source::socket));
+  waker_.watch(process.session->process().log.get(), key_of(process.id, Source::log));
+  const ProcessId id = process.id;
+  for (Instance* instance : std::vector(process.instances)) {
+    tell_to_load(*instance);
+    if (find(id) == nullptr) return;  // lost with the first that it could not be told
+  }
   publish();
+}
+
+void Agent::on_readable(std::uint64_t key) {
+  Process* process = find(ProcessId(key >> 2));
+  if (process == nullptr) return;
+  if (key == key_of(process->id, Source::log)) return read_log(*process);
+  if (process->closed) return on_closed(*process);
+  Session::Heard heard = process->session->hear();
+  if (auto* answer = std::get_if<Session::Answer>(&heard)) return on_answer(*process, *answer);
+  if (const auto* loaded = std::get_if<wire::Loaded>(&heard)) return on_loaded(*process, *loaded);
+  if (const auto* unloaded = std::get_if<wire::Unloaded>(&heard)) return on_unloaded(*process, *unloaded);
+  if (const auto* broken = std::get_if<Session::Broken>(&heard)) return lose(*process, broken->why);
+  if (!std::holds_alternative<Session::Closed>(heard)) return;
+  process->closed = data::now();
+  process->session->close();
+  waker_.watch(end_descriptor(process->session->process()), key_of(process->id, Source::end));
+  on_closed(*process);
+}
+
+// A process closes its socket while it ends: a moment later it is known how.
+void Agent::on_closed(Process& process) {
+  if (const auto how = how_it_ended(process.session->process())) on_ended(process, *how);
+}
+
+void Agent::on_ended(Process& process, const std::string& how) {
+  const auto most = memory_max_of(process);
+  if (process.memory_by_group && most && limits_.was_over_memory(process.id)) {
+    return lose(process, str("went over its memory limit of ", to_string(*most)));
+  }
+  lose(process, how);
+}
+
+void Agent::read_log(Process& process) {
+  process.log.read(process.session->process().log, [&](const std::string& line) { log_line(process, line); });
+}
+
+void Agent::end_line(Process& process) {
+  process.log.end_line([&](const std::string& line) { log_line(process, line); });
+}
+
+// Of batches that run at once in a process nobody knows which one printed: each has the line.
+void Agent::log_line(Process& process, const std::string& line) {
+  if (!hooks_.log || process.running == 0) return;
+  for (auto& [id, batch] : batches_) {
+    if (batch->instance->process != &process) continue;
+    batch->log_bytes += line.size() + 1;
+    if (batch->log_bytes <= kLogBytesMax) hooks_.log(id, line);
+  }
+}
+
+void Agent::lose(Process& process, const std::string& why) {
+  ++counters_.crashes;
+  if (process.session) {
+    read_log(process);  // what it printed before it ended is in the pipe by now
+    end_line(process);
+  }
+  const std::string printed =
+      process.log.last_line().empty() ? "" : str("; it printed last: ", process.log.last_line());
+  std::vector<Event> events;
+  for (const Instance* instance : process.instances) {
+    const std::string error =
+        str("WorkerFailed: the worker of function '", function_of(*instance).name, "' ", why, printed);
+    note(error);
+    const bool anew = instance->level == Level::none && !instance->leaving;
+    const bool rising = instance->wanted > instance->level && !instance->leaving;
+    if (rising) events.emplace_back(LoadFailed{.invoker = instance->invoker, .instance = instance->id, .error = error});
+    for (auto it = batches_.begin(); it != batches_.end();) {
+      if (it->second->instance != instance) {
+        ++it;
+        continue;
+      }
+      const StartBatch& start = it->second->start;
+      answered_.add(start.id);
+      events.emplace_back(BatchFailed{.id = start.id, .error = error});
+      it = batches_.erase(it);
+    }
+    if (!anew) events.emplace_back(InstanceUnloaded{.invoker = instance->invoker, .instance = instance->id});
+  }
+  end(process);
+  for (const Instance* instance : process.instances) instances_.erase(InstanceId(instance->id));
+  processes_.erase(ProcessId(process.id));
+  publish();
+  for (Event& event : events) hooks_.event(std::move(event));
+}
+
+// The books have its memory back before the system does; a process that was killed takes no more.
+void Agent::end(Process& process) {
+  if (!process.session) return;  // it is given up when it is there
+  limits_.leave(process.id);
+  const auto held = std::make_shared<Session>(std::move(*process.session));
+  WorkerProcess worker = std::move(held->process());
+  ending_.end(std::move(worker), [this, id = process.id, held] { limits_.clear(id); });
 }
 
 // Loads whose time has come, and what hangs.
 void Agent::look_at_clock() {
   const Time now = data::now();
-  std::vector<Worker*> hanging;
-  for (auto& [id, worker] : workers_) {
-    if (worker->loaded && worker->ready_at && *worker->ready_at <= now) {
-      worker->ready_at.reset();
-      worker->level = worker->wanted;
-      cold_start_of(*worker).ready.add(now - std::max(worker->since, worker->loaded_at));
-      hooks_.event(InstanceLoaded{
-          .invoker = worker->invoker, .instance = id, .level = worker->level, .measured = now - worker->since});
-    } else if (!worker->loaded && now - worker->since > options_.load_max) {
-      hanging.push_back(worker.get());
+  std::vector<ProcessId> hanging;
+  for (auto& [id, instance] : instances_) {
+    if (instance->loaded && instance->ready_at && *instance->ready_at <= now) {
+      instance->ready_at.reset();
+      instance->level = instance->wanted;
+      cold_start_of(*instance).ready.add(now - std::max(instance->since, instance->loaded_at));
+      hooks_.event(InstanceLoaded{.invoker = instance->invoker,
+                                  .instance = id,
+                                  .level = instance->level,
+                                  .measured = now - instance->since,
+                                  .batches = instance->batches});
+    } else if (!instance->loaded && now - instance->since > options_.load_max) {
+      hanging.push_back(instance->process->id);
     }
-    if (!worker->running) continue;
-    const Duration most = std::max(options_.hang_least, worker->running->start.expected * options_.hang_factor);
-    if (now - worker->running->began > most) hanging.push_back(worker.get());
   }
-  for (Worker* worker : hanging) lose(*worker, "did not answer in time");
+  for (const auto& [id, batch] : batches_) {
+    if (now - batch->began > options_.with_batch(batch->start.expected))
+      hanging.push_back(batch->instance->process->id);
+  }
+  for (const auto& [id, process] : processes_) {
+    if (process->closed && now - *process->closed > kEndMax) hanging.push_back(id);
+  }
+  for (const ProcessId id : hanging) {
+    Process* process = find(id);
+    if (process == nullptr) continue;
+    if (!process->closed) {
+      lose(*process, "did not answer in time");
+    } else if (now - *process->closed > kEndMax) {
+      lose(*process, "closed its socket, or sent more than a message may have");
+    }
+  }
 }
 
 Time Agent::due() const {
   Time next = Time::max();
-  for (const auto& [id, worker] : workers_) {
-    if (worker->loaded && worker->ready_at) next = std::min(next, *worker->ready_at);
-    if (!worker->loaded) next = std::min(next, worker->since + options_.load_max);
-    if (!worker->running) continue;
-    const Duration most = std::max(options_.hang_least, worker->running->start.expected * options_.hang_factor);
-    next = std::min(next, worker->running->began + most);
+  for (const auto& [id, instance] : instances_) {
+    if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);
+    if (!instance->loaded) next = std::min(next, instance->since + options_.load_max);
+  }
+  for (const auto& [id, batch] : batches_) {
+    next = std::min(next, batch->began + options_.with_batch(batch->start.expected));
+  }
+  for (const auto& [id, process] : processes_) {
+    if (process->closed) next = std::min(next, *process->closed + kEndMax);
   }
   return next;
 }
 
-void Agent::lose(Worker& worker, const std::string& why) {
-  const InvokerId invoker = worker.invoker;
-  const InstanceId instance = worker.instance;
-  const std::string name = function_of(worker.application, worker.function).name;
-  ++counters_.crashes;
-  end_log(worker);
-  const bool anew = worker.level == Level::none, rising = worker.wanted > worker.level;
-  const std::string printed = worker.last_line.empty() ? "" : str("; it printed last: ", worker.last_line);
-  std::optional<BatchId> batch;
-  if (worker.running) batch = worker.running->start.id;
-  remove(worker);
-  const std::string error = str("WorkerFailed: the worker of function '", name, "' ", why, printed);
-  if (rising) hooks_.event(LoadFailed{.invoker = invoker, .instance = instance, .error = error});
-  if (anew) return;
-  if (batch) hooks_.event(BatchFailed{.id = *batch, .error = error});
-  hooks_.event(InstanceUnloaded{.invoker = invoker, .instance = instance, .level = Level::none});
-}
-
-void Agent::remove(Worker& worker) {
-  const InstanceId id = worker.instance;
-  end(id, std::move(worker.process), std::move(worker.running));
-  workers_.erase(id);
-  publish();
-}
-
-// The books have its memory back before the system does; a process that was killed takes no more. What it had of the
-// arena it can write until it is gone, so that is free only then.
-void Agent::end(InstanceId instance, WorkerProcess process, std::optional<Running> running) {
-  limits_.leave(instance);
-  const auto held = std::make_shared<const std::optional<Running>>(std::move(running));
-  ending_.end(std::move(process), [this, instance, held] { limits_.clear(instance); });
+// Where no control group does it: a worker that has grown too large goes between batches, at the cost of a cold start.
+void Agent::look_at_memory(Process& process) {
+  const Time now = data::now();
+  if (process.memory_by_group || process.running > 0 || now - process.memory_seen < kMemoryEvery) return;
+  const std::optional<Bytes> most = memory_max_of(process);
+  if (!most) return;
+  process.memory_seen = now;
+  const Bytes holds = private_memory_of(family_of(process.session->process().pid));
+  if (holds <= *most) return;
+  lose(process, str("went over its memory limit of ", to_string(*most), ": it holds ", to_string(holds)));
 }
 
 void Agent::publish() {
   std::vector<WorkerStatus> status;
-  for (const auto& [id, worker] : workers_) {
+  for (const auto& [id, instance] : instances_) {
+    const auto& session = instance->process->session;
     status.push_back({.instance = id,
-                      .invoker = worker->invoker,
-                      .function = function_of(worker->application, worker->function).name,
-                      .pid = worker->process.pid,
-                      .loaded = worker->loaded});
+                      .invoker = instance->invoker,
+                      .function = function_of(*instance).name,
+                      .pid = session ? session->process().pid : 0,
+                      .loaded = instance->loaded,
+                      .memory = instance->memory});
   }
   const std::lock_guard lock(status_mutex_);
   status_.swap(status);
@@ -295,6 +369,38 @@ void Agent::publish() {
 std::vector<WorkerStatus> Agent::workers() const {
   const std::lock_guard lock(status_mutex_);
   return status_;
+}
+
+std::vector<RunningBatch> Agent::running(InvokerId invoker) const {
+  std::vector<RunningBatch> out;
+  for (const auto& [id, batch] : batches_) {
+    if (batch->instance->invoker != invoker) continue;
+    const StartBatch& start = batch->start;
+    RunningBatch& one = out.emplace_back(RunningBatch{.id = id,
+                                                      .instance = start.instance,
+                                                      .configuration = start.configuration,
+                                                      .positions = start.positions,
+                                                      .invocations = {}});
+    for (const BatchMember& member : start.members) one.invocations.push_back(member.invocation);
+  }
+  return out;
+}
+
+std::vector<InstanceStatus> Agent::loaded(InvokerId invoker) const {
+  std::vector<InstanceStatus> out;
+  for (const auto& [id, instance] : instances_) {
+    if (instance->invoker != invoker) continue;
+    InstanceStatus& one = out.emplace_back(InstanceStatus{.id = id,
+                                                          .application = instance->application,
+                                                          .function = instance->function,
+                                                          .level = instance->level,
+                                                          .gpu = instance->gpu,
+                                                          .batches = instance->batches,
+                                                          .moving_to = {}});
+    if (instance->leaving) one.moving_to = Level::none;
+    if (!instance->leaving && instance->wanted != instance->level) one.moving_to = instance->wanted;
+  }
+  return out;
 }
 
 }  // namespace sluice::invoker

@@ -17,7 +17,9 @@
 #include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "invoker/answered.h"
 #include "invoker/cold_starts.h"
+#include "invoker/patience.h"
 #include "invoker/reaper.h"
 #include "invoker/spawner.h"
 #include "invoker/task_thread.h"
@@ -28,24 +30,31 @@
 
 namespace sluice::invoker {
 
-struct AgentOptions {
+// How the functions of a runtime are put into processes.
+struct Sharing {
+  bool one_process = false;  // for all functions of a tenant on an invoker's GPU, or its CPUs; else one each
+  std::uint32_t lanes = 1;   // batches that a process runs at once
+};
+
+struct AgentOptions : Patience {
   Spawner::Options spawner;
-  // A batch that takes longer than this, and than so many times what is expected, hangs.
-  Duration hang_least = Duration::s(10);
-  double hang_factor = 20;
-  Duration load_max = Duration::s(120);
   bool control_groups = true;  // where they are allowed; else affinity, and looking
-  std::uint64_t seed = 1;      // of the times of emulated functions
+  // By runtime; where there is none a process has one function and runs one batch at a time: a crash costs one
+  // function.
+  std::map<Runtime, Sharing> sharing;
+  std::uint64_t seed = 1;  // of the times of emulated functions
 };
 
 // All from within calls of the agent.
 struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
+  std::function<void(const std::string& line)> note;                // for whoever runs the server: what went wrong
 };
 
 struct AgentCounters {
-  std::atomic<std::uint64_t> batches = 0, gathers = 0, bytes_gathered = 0, bytes_out = 0, cold_starts = 0, crashes = 0;
+  std::atomic<std::uint64_t> batches = 0, gathers = 0, bytes_gathered = 0, bytes_out = 0, cold_starts = 0, crashes = 0,
+                             refused = 0;  // commands that nobody here carries out
 };
 
 class Agent {
@@ -71,6 +80,10 @@ class Agent {
   [[nodiscard]] Waker& waker() { return waker_; }
 
   [[nodiscard]] const ColdStarts& cold_starts() const { return cold_starts_; }
+  // For a scheduler that has to learn what is going on here: batches that were started and not reported, and what is
+  // loaded or being loaded. By id.
+  [[nodiscard]] std::vector<RunningBatch> running(InvokerId invoker) const;
+  [[nodiscard]] std::vector<InstanceStatus> loaded(InvokerId invoker) const;
 
   // Any thread.
   [[nodiscard]] const AgentCounters& counters() const { return counters_; }
@@ -84,40 +97,57 @@ class Agent {
   };
   // A process that was asked for, or why there is none.
   struct Spawned {
-    InstanceId instance;
+    ProcessId id;
     Result<WorkerProcess> process;
   };
 
+  // Processes and the clock: agent.cpp.
   [[nodiscard]] bool any_spawned();
   void take_spawned();
-  void spawned(Worker& worker, WorkerProcess process);
+  void spawned(Process& process, WorkerProcess worker);
+  void spawn(const Process& process);
+  void on_readable(std::uint64_t key);
+  void on_closed(Process& process);
+  void on_ended(Process& process, const std::string& how);
+  void read_log(Process& process);
+  void end_line(Process& process);
+  void log_line(Process& process, const std::string& line);
+  // The process is gone or must go: what ran there fails, and its instances are no more.
+  void lose(Process& process, const std::string& why);
+  // Without waiting. What its batches hold is free when it is gone.
+  void end(Process& process);
+  void look_at_clock();
+  void look_at_memory(Process& process);
+  [[nodiscard]] Time due() const;  // when to look at the clock next
+
+  // Instances: agent_instances.cpp.
   void load(const LoadInstance& command);
   void evict(const EvictInstance& command);
+  [[nodiscard]] Process& process_for(const Instance& instance, const Function& function);
+  void tell_to_load(Instance& instance);
+  void on_loaded(Process& process, const wire::Loaded& loaded);
+  void on_unloaded(Process& process, const wire::Unloaded& unloaded);
+  void leave(Instance& instance);
+  void remove(Instance& instance);
+  [[nodiscard]] ColdStart& cold_start_of(const Instance& instance);
+
+  // Batches: agent_batches.cpp.
   void start_batch(StartBatch& command);
-  void next_group(Worker& worker);
-  void on_readable(InstanceId id, bool log);
-  void on_message(Worker& worker, const wire::FromWorker& message);
-  void on_loaded(Worker& worker, const wire::Loaded& loaded);
-  void on_ran(Worker& worker, const wire::Ran& ran);
-  void on_wanted(Worker& worker, const wire::Wanted& wanted);
-  void finish(Worker& worker);
-  void read_log(Worker& worker);
-  void log_line(Worker& worker, std::string line);
-  void end_log(Worker& worker);
-  // The process is gone or must go: what ran fails, and the instance is no more.
-  void lose(Worker& worker, const std::string& why);
-  void remove(Worker& worker);
-  // Without waiting.
-  void end(InstanceId instance, WorkerProcess process, std::optional<Running> running);
-  void look_at_clock();
-  void look_at_memory(Worker& worker);
-  // To the worker; pages of it that nobody has touched yet are counted as ours and not held against its memory.
-  [[nodiscard]] std::optional<data::Block> space_for(Worker& worker, std::size_t bytes);
-  [[nodiscard]] Time due() const;  // when to look at the clock next
+  void cancel_batch(const CancelBatch& command);
+  void next_group(Running& batch);
+  void on_answer(Process& process, Session::Answer& answer);
+  void skip_group(Running& batch, const std::string& error);
+  void finish(Running& batch);
+  void fail(Running& batch, const std::string& error);
+  // It is over, and the scheduler hears how.
+  void let_go(Running& batch, Event event);
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
+
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
-  [[nodiscard]] Worker* find(InstanceId id);
-  [[nodiscard]] ColdStart& cold_start_of(const Worker& worker);
+  [[nodiscard]] const Function& function_of(const Instance& instance) const;
+  [[nodiscard]] Instance* find(InstanceId id);
+  [[nodiscard]] Process* find(ProcessId id);
+  void note(const std::string& line) const;
   void publish();
 
   AgentOptions options_;
@@ -137,7 +167,11 @@ class Agent {
   Reaper ending_;
 
   std::vector<Known> applications_;  // by ApplicationId
-  std::map<InstanceId, std::unique_ptr<Worker>> workers_;
+  std::map<ProcessId, std::unique_ptr<Process>> processes_;
+  std::map<InstanceId, std::unique_ptr<Instance>> instances_;
+  std::map<BatchId, std::unique_ptr<Running>> batches_;
+  std::uint64_t next_process_ = 0;
+  Answered answered_;
   mutable std::mutex status_mutex_;
   std::vector<WorkerStatus> status_;  // guarded by status_mutex_
 };

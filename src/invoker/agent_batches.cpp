@@ -1,10 +1,5 @@
 // How the agent runs batches: inputs gathered, the worker told, its answer checked and kept.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -12,29 +7,11 @@
 #include "data/clock.h"
 #include "data/values.h"
 #include "invoker/agent.h"
-#include "invoker/process_tree.h"
+#include "invoker/gather.h"
 #include "invoker/results.h"
 
 namespace sluice::invoker {
 namespace {
-
-constexpr std::size_t kSpaceLeast = 4096;
-constexpr double kSpaceSpare = 1.25;
-constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
-constexpr std::size_t kLogLineMax = 1000;
-constexpr Duration kMemoryEvery = Duration::s(1);
-constexpr std::size_t kLogReadMax = 64u << 10;  // at once: what a pipe holds
-
-// Bytes of one row of all declared outputs; 0: some have no fixed size.
-std::size_t declared_row_bytes(const Function& function) {
-  std::size_t total = 0;
-  for (const Port& port : function.outputs) {
-    const auto bytes = data::byte_size(port.type, port.shape);
-    if (!bytes || *bytes == 0) return 0;
-    total += (*bytes + data::Arena::kAlignment - 1) / data::Arena::kAlignment * data::Arena::kAlignment;
-  }
-  return total;
-}
 
 data::RunKey run_of(const BatchMember& member) {
   return {member.request, member.outermost(), member.path};
@@ -47,18 +24,28 @@ InvocationResult failed(const BatchMember& member, const std::string& error) {
 }  // namespace
 
 void Agent::start_batch(StartBatch& command) {
-  Worker* worker = find(command.instance);
-  if (worker == nullptr || !worker->loaded || worker->running) {
+  if (batches_.contains(command.id) || answered_.contains(command.id)) return;  // delivered twice
+  Instance* instance = find(command.instance);
+  const bool there = instance != nullptr && instance->loaded && !instance->leaving;
+  if (!there || instance->running >= instance->batches) {
     const std::string& name = function_of(command.application, command.function).name;
     return hooks_.event(
-        BatchFailed{.id = command.id, .error = str("WorkerFailed: the worker of function '", name, "' is gone")});
+        BatchFailed{.id = command.id,
+                    .error = str("WorkerFailed: the worker of function '", name, "' is ", there ? "busy" : "gone")});
   }
   const Time now = data::now();
-  if (now > command.latest) return hooks_.event(BatchExpired{.id = command.id});
-  Running& running = worker->running.emplace();
+  if (now > command.latest) {
+    answered_.add(command.id);
+    return hooks_.event(BatchExpired{.id = command.id});
+  }
+  Running& running = *batches_.emplace(command.id, std::make_unique<Running>()).first->second;
   running.start = std::move(command);
+  running.instance = instance;
   running.began = now;
-  worker->log_bytes = 0;
+  Process& process = *instance->process;
+  ++instance->running;
+  ++process.running;
+  process.vcpus += running.start.configuration.vcpu;
   const Application& application = *applications_[running.start.application.index()].application;
   std::vector<std::uint32_t> whole;
   running.inputs.reserve(running.start.members.size());
@@ -83,8 +70,21 @@ void Agent::start_batch(StartBatch& command) {
     for (std::uint32_t& member : group) member = whole[member];
   }
   std::reverse(running.groups.begin(), running.groups.end());
-  limits_.set(worker->instance, running.start.configuration.vcpu);
-  next_group(*worker);
+  limits_.set(process.id, process.vcpus);
+  next_group(running);
+}
+
+// A batch that has not begun does not run, one that runs stops where its engine can. Else it runs to its end: a worker
+// cannot be stopped within one without ending it.
+void Agent::cancel_batch(const CancelBatch& command) {
+  const auto it = batches_.find(command.id);
+  if (it == batches_.end()) return;  // over
+  Running& batch = *it->second;
+  batch.cancelled = true;
+  Process& process = *batch.instance->process;
+  if (!process.session->cancel(command.id.value()) && !process.session->hung_up()) {
+    lose(process, "does not read what it is told");
+  }
 }
 
 // Emulated functions take what their profile says, with its spread.
@@ -98,84 +98,61 @@ Duration Agent::emulated_time(const StartBatch& start, std::uint32_t rows) {
   return Duration::ms(latency.at_deviations_ms(std::clamp(luck_.normal(), -kWidest, kWidest)));
 }
 
-void Agent::next_group(Worker& worker) {
-  Running& running = *worker.running;
-  if (running.groups.empty()) return finish(worker);
-  running.group = std::move(running.groups.back());
-  running.groups.pop_back();
+void Agent::next_group(Running& batch) {
+  if (batch.groups.empty()) return finish(batch);
+  if (batch.cancelled) return fail(batch, "Cancelled");
+  Instance& instance = *batch.instance;
+  Process& process = *instance.process;
+  Session& session = *process.session;
+  batch.group = std::move(batch.groups.back());
+  batch.groups.pop_back();
   std::vector<const data::Tensors*> members;
-  for (const std::uint32_t m : running.group) members.push_back(&running.inputs[m]);
+  for (const std::uint32_t m : batch.group) members.push_back(&batch.inputs[m]);
   const auto rows = static_cast<std::uint32_t>(members.size());
-  auto gathered = gather(members, *arena_);
-  const Function& function = function_of(running.start.application, running.start.function);
-  const std::size_t row_bytes = std::max(declared_row_bytes(function), worker.output_row_bytes);
-  const auto space = space_for(
-      worker, std::max(kSpaceLeast, static_cast<std::size_t>(static_cast<double>(row_bytes * rows) * kSpaceSpare)));
+  auto gathered = gather(members, session.arena());
+  auto space = session.space_of(instance.outputs.space_for(rows));
   if (!gathered || !space) {
-    for (const std::uint32_t m : running.group) {
-      running.results[m] = failed(running.start.members[m],
-                                  gathered ? "ObjectStoreFull: no room for outputs" : gathered.error().message);
-    }
-    return next_group(worker);
+    return skip_group(batch, gathered ? "ObjectStoreFull: no room for outputs" : gathered.error().message);
   }
-  running.gathered = std::move(*gathered);
-  running.space = *space;
-  if (running.gathered.copied > 0) ++counters_.gathers;
-  counters_.bytes_gathered += running.gathered.copied;
-  const wire::ToWorker run(wire::Run{.batch = running.start.id.value(),
-                                     .rows = rows,
-                                     .threads = std::max<std::uint32_t>(1, running.start.configuration.vcpu),
-                                     .emulated = emulated_time(running.start, rows),
-                                     .deadline = running.start.latest,
-                                     .inputs = std::move(running.gathered.inputs),
-                                     .outputs = {space->offset(), space->size()}});
-  std::string bytes;
-  const Status encoded = wire::encode(run, bytes);
-  if (!encoded) {  // inputs of many parts; no fault of the worker
-    for (const std::uint32_t m : running.group)
-      running.results[m] = failed(running.start.members[m], encoded.error().message);
-    return next_group(worker);
-  }
-  if (!worker.process.channel.send(bytes)) lose(worker, "has ended, or does not read what it is told");
+  if (gathered->copied > 0) ++counters_.gathers;
+  counters_.bytes_gathered += gathered->copied;
+  const Status told = session.run({.batch = batch.start.id.value(),
+                                   .function = instance.number,
+                                   .rows = rows,
+                                   .threads = std::max<std::uint32_t>(1, batch.start.configuration.vcpu),
+                                   .emulated = emulated_time(batch.start, rows),
+                                   .deadline = batch.start.latest,
+                                   .positions = batch.start.positions,
+                                   .inputs = std::move(gathered->inputs)},
+                                  std::move(*space), std::move(gathered->held));
+  if (told || session.hung_up()) return;  // if it has ended, that is heard next
+  if (told.error().code == ErrorCode::too_large)
+    return skip_group(batch, told.error().message);  // inputs of many parts
+  lose(process, "does not read what it is told");
 }
 
-void Agent::on_readable(InstanceId id, bool log) {
-  Worker* worker = find(id);
-  if (worker == nullptr) return;
-  if (log) return read_log(*worker);
-  std::string bytes;
-  switch (worker->process.channel.receive(bytes)) {
-    case wire::Received::nothing:
-      return;
-    case wire::Received::closed:
-      return lose(*worker, "has ended");
-    case wire::Received::message:
-      break;
-  }
-  const auto message = wire::decode_from_worker(bytes);
-  if (!message) return lose(*worker, "wrote rubbish");
-  on_message(*worker, *message);
+void Agent::skip_group(Running& batch, const std::string& error) {
+  for (const std::uint32_t m : batch.group) batch.results[m] = failed(batch.start.members[m], error);
+  next_group(batch);
 }
 
-void Agent::on_message(Worker& worker, const wire::FromWorker& message) {
-  if (const auto* loaded = std::get_if<wire::Loaded>(&message)) return on_loaded(worker, *loaded);
-  if (const auto* ran = std::get_if<wire::Ran>(&message)) return on_ran(worker, *ran);
-  on_wanted(worker, std::get<wire::Wanted>(message));
-}
-
-void Agent::on_ran(Worker& worker, const wire::Ran& ran) {
-  if (!worker.running || ran.batch != worker.running->start.id.value()) {
-    return lose(worker, "answered what it was not asked");
+void Agent::on_answer(Process& process, Session::Answer& answer) {
+  const auto it = batches_.find(BatchId(answer.ran.batch));
+  CHECK(it != batches_.end());  // the session knows what was asked
+  Running& batch = *it->second;
+  if (answer.ran.cancelled) return fail(batch, "Cancelled");
+  const Function& function = function_of(batch.start.application, batch.start.function);
+  auto rows = results_of(answer.ran, static_cast<std::uint32_t>(batch.group.size()), answer.space, function);
+  if (!rows) {
+    process.session->retain(std::move(answer.space));
+    return lose(process, rows.error().message);
   }
-  Running& running = *worker.running;
-  const Function& function = function_of(running.start.application, running.start.function);
-  auto rows = results_of(ran, static_cast<std::uint32_t>(running.group.size()), running.space, function);
-  if (!rows) return lose(worker, rows.error().message);
   // It is learned from, so no worker can say more than the time that passed.
-  running.measured += std::clamp(ran.took, Duration{}, data::now() - running.began - running.measured);
+  batch.measured += std::clamp(answer.ran.took, Duration{}, data::now() - batch.began - batch.measured);
+  std::size_t largest = 0;
   for (std::size_t r = 0; r < rows->size(); ++r) {
-    const BatchMember& member = running.start.members[running.group[r]];
-    InvocationResult& result = running.results[running.group[r]];
+    const BatchMember& member = batch.start.members[batch.group[r]];
+    InvocationResult& result = batch.results[batch.group[r]];
     RowResult& row = (*rows)[r];
     if (!row.error.empty()) {
       result = failed(member, row.error);
@@ -183,98 +160,57 @@ void Agent::on_ran(Worker& worker, const wire::Ran& ran) {
     }
     std::size_t bytes = 0;
     for (const data::Tensor& tensor : row.outputs) bytes += tensor.size + data::Arena::kAlignment;
-    worker.output_row_bytes = std::max(worker.output_row_bytes, bytes);
+    largest = std::max(largest, bytes);
     result.bytes = Bytes(static_cast<std::int64_t>(bytes));
     counters_.bytes_out += bytes;
     objects_.put(member.request, {member.outermost(), member.stage, member.item, member.path},
                  std::make_shared<const data::Tensors>(std::move(row.outputs)));
   }
-  next_group(worker);
+  batch.instance->outputs.seen(largest);
+  next_group(batch);
 }
 
-void Agent::on_wanted(Worker& worker, const wire::Wanted& wanted) {
-  if (!worker.running || wanted.batch != worker.running->start.id.value()) return lose(worker, "asked for no batch");
-  const auto space = space_for(worker, static_cast<std::size_t>(wanted.bytes));
-  wire::Grant grant{.batch = wanted.batch};
-  if (space) {
-    worker.running->space = *space;
-    grant.outputs = {space->offset(), space->size()};
-  }
-  std::string bytes;
-  if (!wire::encode(wire::ToWorker(grant), bytes) || !worker.process.channel.send(bytes)) lose(worker, "has ended");
-}
-
-void Agent::finish(Worker& worker) {
-  end_log(worker);
-  Running running = std::move(*worker.running);
-  worker.running.reset();
+void Agent::finish(Running& batch) {
   ++counters_.batches;
-  const Application& application = *applications_[running.start.application.index()].application;
-  for (std::size_t m = 0; m < running.results.size(); ++m) {
-    if (running.results[m].outcome != Outcome::succeeded) continue;
-    const BatchMember& member = running.start.members[m];
+  const Application& application = *applications_[batch.start.application.index()].application;
+  for (std::size_t m = 0; m < batch.results.size(); ++m) {
+    if (batch.results[m].outcome != Outcome::succeeded) continue;
+    const BatchMember& member = batch.start.members[m];
     const data::Values values(objects_, application, run_of(member), *arena_);
     auto known = values.known_after(member.stage);
     if (!known) {
-      running.results[m] = failed(member, known.error().message);
+      batch.results[m] = failed(member, known.error().message);
       continue;
     }
-    running.results[m].verdicts = std::move(known->verdicts);
-    running.results[m].fan_outs = std::move(known->fan_outs);
+    batch.results[m].verdicts = std::move(known->verdicts);
+    batch.results[m].fan_outs = std::move(known->fan_outs);
   }
-  hooks_.event(BatchFinished{.id = running.start.id,
-                             .results = std::move(running.results),
-                             .measured = running.measured,
-                             .held = data::now() - running.began});
-  look_at_memory(worker);
+  BatchFinished finished{.id = batch.start.id,
+                         .results = std::move(batch.results),
+                         .measured = batch.measured,
+                         .held = data::now() - batch.began};
+  let_go(batch, std::move(finished));
 }
 
-std::optional<data::Block> Agent::space_for(Worker& worker, std::size_t bytes) {
-  auto space = arena_->allocate(bytes);
-  if (!space || !worker.memory || !limits_.limits_memory()) return space;
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(space->data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(space->data() + space->size());
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
-  return space;
+void Agent::fail(Running& batch, const std::string& error) {
+  let_go(batch, BatchFailed{.id = batch.start.id, .error = error});
 }
 
-// Where no control group does it: a worker that has grown too large goes between batches, at the cost of a cold start.
-void Agent::look_at_memory(Worker& worker) {
-  const Time now = data::now();
-  if (!worker.memory || limits_.limits_memory() || now - worker.memory_seen < kMemoryEvery) return;
-  worker.memory_seen = now;
-  const Bytes holds = private_memory_of(family_of(worker.process.pid));
-  if (holds <= *worker.memory) return;
-  lose(worker, str("holds ", to_string(holds), ", `memory` of its function says ", to_string(*worker.memory)));
-}
-
-// A bounded part of what is there: a worker that never stops printing must not keep the scheduler from its work.
-void Agent::read_log(Worker& worker) {
-  std::array<char, kLogReadMax> buffer;  // NOLINT: read fills it
-  const ssize_t got = ::read(worker.process.log.get(), buffer.data(), buffer.size());
-  if (got == 0) worker.process.log.reset();  // closed by the worker; the end would be reported again and again
-  if (got <= 0) return;
-  worker.partial_line.append(buffer.data(), static_cast<std::size_t>(got));
-  std::string_view left = worker.partial_line;
-  for (std::size_t end = 0; (end = left.find('\n')) != std::string_view::npos || left.size() > kLogLineMax;) {
-    const std::size_t length = std::min(end, kLogLineMax);
-    log_line(worker, std::string(left.substr(0, length)));
-    left.remove_prefix(end == length ? length + 1 : length);
-  }
-  worker.partial_line = std::string(left);
-}
-
-void Agent::log_line(Worker& worker, std::string line) {
-  worker.log_bytes += line.size() + 1;
-  if (worker.running && worker.log_bytes <= kLogBytesMax && hooks_.log) hooks_.log(worker.running->start.id, line);
-  worker.last_line = std::move(line);
-}
-
-// What it printed before it answered or ended is in the pipe by now; a last line may have no end.
-void Agent::end_log(Worker& worker) {
-  if (worker.process.log.valid()) read_log(worker);
-  if (!worker.partial_line.empty()) log_line(worker, std::exchange(worker.partial_line, {}));
+// What the worker printed before it answered is in the pipe by now. A line without its end is this batch's if no other
+// one runs.
+void Agent::let_go(Running& batch, Event event) {
+  Instance& instance = *batch.instance;
+  Process& process = *instance.process;
+  read_log(process);
+  if (process.running == 1) end_line(process);
+  --instance.running;
+  --process.running;
+  process.vcpus -= batch.start.configuration.vcpu;
+  answered_.add(batch.start.id);
+  batches_.erase(BatchId(batch.start.id));
+  hooks_.event(std::move(event));
+  if (instance.leaving && instance.running == 0) return leave(instance);
+  look_at_memory(process);
 }
 
 }  // namespace sluice::invoker

@@ -159,6 +159,16 @@ bool CgroupRoot::set_memory(const std::string& worker, Bytes bytes) const {
   return write_to(own + (version_ == 2 ? "/memory.max" : "/memory.limit_in_bytes"), std::to_string(bytes.count()));
 }
 
+bool CgroupRoot::was_over_memory(const std::string& worker) const {
+  if (memory_.empty()) return false;
+  std::ifstream counts(str(memory_, "/", worker, version_ == 2 ? "/memory.events" : "/memory.oom_control"));
+  std::string name;
+  for (std::int64_t count = 0; counts >> name >> count;) {
+    if (name == "oom_kill") return count > 0;
+  }
+  return false;
+}
+
 void CgroupRoot::leave(const std::string& worker) const {
   constexpr int kTurns = 10;  // those that are being ended may start others
   for (const std::string& folder : {cpu_, memory_}) {

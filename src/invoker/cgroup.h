@@ -29,6 +29,8 @@ class CgroupRoot {
   bool enter(const std::string& worker, pid_t pid) const;
   bool set_cpus(const std::string& worker, double cpus) const;
   bool set_memory(const std::string& worker, Bytes bytes) const;
+  // Whether the system ended a process of the group because it held too much.
+  [[nodiscard]] bool was_over_memory(const std::string& worker) const;
   // Ends what is still in the group: what a worker started does not outlive it.
   void leave(const std::string& worker) const;
 

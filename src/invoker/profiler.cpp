@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -10,14 +11,17 @@
 #include "base/text.h"
 #include "data/clock.h"
 #include "invoker/gather.h"
+#include "invoker/output_size.h"
+#include "invoker/results.h"
+#include "invoker/session.h"
 #include "invoker/vcpu_limit.h"
+#include "invoker/worker_end.h"
+#include "invoker/worker_log.h"
 
 namespace sluice::invoker {
 namespace {
 
-constexpr int kAnswerMs = 120'000;
 constexpr std::int64_t kFreeDimension = 16;  // where a shape says -1
-constexpr std::size_t kSpace = 64u << 10;
 
 // Numbers between 0 and 1: networks take other ways through zeros.
 data::Tensor random_tensor(const Port& port, data::Block block, std::vector<std::int64_t> shape, Rng& rng) {
@@ -60,91 +64,111 @@ Result<data::Tensors> made_inputs(const Function& function, data::Arena& arena) 
 // One worker under measurement.
 class Bench {
  public:
-  Bench(const Function& function, std::shared_ptr<data::Arena> arena)
-      : function_(function), arena_(std::move(arena)), limits_(str("sluice-profile-", data::now().count_ns())) {}
+  Bench(const Function& function, const Patience& patience)
+      : function_(function), patience_(patience), limits_(str("sluice-profile-", data::now().count_ns())) {}
   ~Bench() {
-    end_process(process_);
-    limits_.leave(InstanceId(0));
-    limits_.clear(InstanceId(0));
+    if (session_) end_process(session_->process());
+    limits_.leave(kProcess);
+    limits_.clear(kProcess);
   }
 
-  Status start(Spawner& spawner) {
+  Status start(Spawner& spawner, const std::shared_ptr<data::Arena>& arena) {
     const Body& body = function_.cpu ? *function_.cpu : *function_.gpu;
     auto process = spawner.spawn(body.runtime);
     if (!process) return process.error();
-    process_ = std::move(*process);
-    limits_.confine(InstanceId(0), process_.pid, std::nullopt);
-    limits_.enter(InstanceId(0), process_.pid);
-    std::string bytes;
-    const Status encoded = wire::encode(wire::ToWorker(wire::Load{.arena_bytes = arena_->capacity(),
-                                                                  .function = function_.name,
-                                                                  .body = body,
-                                                                  .inputs = function_.inputs,
-                                                                  .outputs = function_.outputs}),
-                                        bytes);
-    if (!encoded) return encoded;
-    if (const Status sent = process_.channel.send(bytes, {arena_->descriptor()}); !sent) return sent;
-    const auto answer = receive();
-    if (!answer) return answer.error();
-    const auto* loaded = std::get_if<wire::Loaded>(&*answer);
-    if (loaded == nullptr) return Error{ErrorCode::invalid, "the worker wrote rubbish"};
+    const auto memory = body.runtime == Runtime::emulated ? std::nullopt : function_.memory;
+    limits_.confine(kProcess, process->pid, memory);
+    limits_.enter(kProcess, process->pid);
+    session_.emplace(std::move(*process), arena, Session::Options{.own_pages = memory && limits_.limits_memory()});
+    if (const Status told = session_->hello(); !told) return told;
+    if (const Status told = session_->load(0, function_, body); !told) return told;
+    auto loaded = next<wire::Loaded>(patience_.load_max);
+    if (!loaded) return loaded.error();
     if (!loaded->error.empty()) return Error{ErrorCode::unavailable, loaded->error};
     return Done{};
   }
 
-  // Milliseconds of one batch.
+  // Milliseconds of one batch. Nothing is expected of the first: it may take as long as a load.
   Result<double> run(const data::Tensors& row, const Configuration& c) {
-    limits_.set(InstanceId(0), c.vcpu);
+    limits_.set(kProcess, c.vcpu);
     const std::vector<const data::Tensors*> rows(c.batch, &row);
-    auto inputs = gather(rows, *arena_);
+    auto inputs = gather(rows, session_->arena());
     if (!inputs) return inputs.error();
-    if (space_.size() < kSpace) {
-      auto space = arena_->allocate(kSpace);
-      if (!space) return Error{ErrorCode::unavailable, "the object store is full"};
-      space_ = std::move(*space);
+    auto space = session_->space_of(outputs_.space_for(c.batch));
+    if (!space) return Error{ErrorCode::unavailable, "the object store is full"};
+    const Status told = session_->run({.batch = ++batch_,
+                                       .rows = c.batch,
+                                       .threads = std::max<std::uint32_t>(1, c.vcpu),
+                                       .deadline = Time::max(),
+                                       .inputs = std::move(inputs->inputs)},
+                                      std::move(*space), std::move(inputs->held));
+    if (!told && !session_->hung_up()) return told.error();
+    const Duration expected = slowest_row_ * c.batch;
+    auto answer = next<Session::Answer>(batch_ == 1 ? patience_.load_max : patience_.with_batch(expected));
+    if (!answer) return answer.error();
+    const auto results = results_of(answer->ran, c.batch, answer->space, function_);
+    if (!results) return failed(results.error().message);
+    std::size_t largest = 0;
+    for (const RowResult& result : *results) {
+      if (!result.error.empty()) return Error{ErrorCode::invalid, result.error};
+      std::size_t bytes = 0;
+      for (const data::Tensor& tensor : result.outputs) bytes += tensor.size + data::Arena::kAlignment;
+      largest = std::max(largest, bytes);
     }
-    const wire::Run run{.batch = ++batch_,
-                        .rows = c.batch,
-                        .threads = std::max<std::uint32_t>(1, c.vcpu),
-                        .inputs = inputs->inputs,
-                        .outputs = {space_.offset(), space_.size()}};
-    if (const Status sent = send(wire::ToWorker(run)); !sent) return sent.error();
-    for (;;) {
-      const auto answer = receive();
-      if (!answer) return answer.error();
-      if (const auto* ran = std::get_if<wire::Ran>(&*answer)) {
-        if (!ran->error.empty()) return Error{ErrorCode::invalid, ran->error};
-        return ran->took.to_ms();
-      }
-      const auto* wanted = std::get_if<wire::Wanted>(&*answer);
-      auto more = wanted == nullptr ? std::nullopt : arena_->allocate(static_cast<std::size_t>(wanted->bytes));
-      if (!more) return Error{ErrorCode::unavailable, "no room for the outputs"};
-      space_ = std::move(*more);
-      const wire::Grant grant{.batch = batch_, .outputs = {space_.offset(), space_.size()}};
-      if (const Status sent = send(wire::ToWorker(grant)); !sent) return sent.error();
-    }
+    outputs_.seen(largest);
+    slowest_row_ = std::max(slowest_row_, answer->ran.took * (1.0 / c.batch));
+    return answer->ran.took.to_ms();
   }
 
  private:
-  Status send(const wire::ToWorker& message) {
-    std::string bytes;
-    if (const Status encoded = wire::encode(message, bytes); !encoded) return encoded;
-    return process_.channel.send(bytes);
+  static constexpr ProcessId kProcess{0};
+
+  [[nodiscard]] Error failed(const std::string& why) const {
+    const std::string& printed = log_.last_line();
+    return {ErrorCode::unavailable, str("WorkerFailed: the worker of function '", function_.name, "' ", why,
+                                        printed.empty() ? "" : "; it printed last: ", printed)};
   }
-  Result<wire::FromWorker> receive() {
-    pollfd readable{process_.channel.descriptor(), POLLIN, 0};
-    std::string bytes;
-    if (::poll(&readable, 1, kAnswerMs) <= 0 || process_.channel.receive(bytes) != wire::Received::message) {
-      return Error{ErrorCode::unavailable, str("the worker of function '", function_.name, "' does not answer")};
+  // The next thing the worker says, which has to be of this kind. What it prints meanwhile is read, or it would wait
+  // for that for ever.
+  template <class Kind>
+  Result<Kind> next(Duration most) {
+    const Time until = data::now() + most;
+    const auto ignore = [](const std::string&) {};
+    for (;;) {
+      WorkerProcess& process = session_->process();
+      std::array<pollfd, 2> ready{{{process.channel.descriptor(), POLLIN, 0}, {process.log.get(), POLLIN, 0}}};
+      const auto left_ms = std::clamp<std::int64_t>((until - data::now()).count_ns() / 1'000'000 + 1, 0, 3'600'000);
+      if (::poll(ready.data(), ready.size(), static_cast<int>(left_ms)) == 0 || data::now() > until) {
+        return failed("did not answer in time");
+      }
+      if (ready[1].revents != 0) log_.read(process.log, ignore);
+      if (ready[0].revents == 0) continue;
+      Session::Heard heard = session_->hear();
+      if (auto* wanted = std::get_if<Kind>(&heard)) return std::move(*wanted);
+      if (std::holds_alternative<Session::Nothing>(heard)) continue;
+      log_.read(process.log, ignore);
+      log_.end_line(ignore);
+      const auto* broken = std::get_if<Session::Broken>(&heard);
+      return failed(broken != nullptr ? broken->why : ended());
     }
-    return wire::decode_from_worker(bytes);
+  }
+  [[nodiscard]] std::string ended() const {
+    constexpr int kEndMs = 1000;  // from the end of its socket to its own
+    pollfd end{end_descriptor(session_->process()), POLLIN, 0};
+    (void)::poll(&end, 1, kEndMs);
+    if (function_.memory && limits_.was_over_memory(kProcess)) {
+      return str("went over its memory limit of ", to_string(*function_.memory));
+    }
+    return how_it_ended(session_->process()).value_or("closed its socket, or sent more than a message may have");
   }
 
   const Function& function_;
-  std::shared_ptr<data::Arena> arena_;
+  Patience patience_;
   VcpuLimit limits_;
-  WorkerProcess process_;
-  data::Block space_;
+  std::optional<Session> session_;
+  WorkerLog log_;
+  OutputSize outputs_;
+  Duration slowest_row_;
   std::uint64_t batch_ = 0;
 };
 
@@ -173,8 +197,8 @@ Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, 
                              const std::function<bool(const ProfileProgress&)>& go_on) {
   auto made = plan.sample ? Result<data::Tensors>(*plan.sample) : made_inputs(function, *arena);
   if (!made) return made.error();
-  Bench bench(function, arena);
-  if (const Status started = bench.start(spawner); !started) return started.error();
+  Bench bench(function, plan.patience);
+  if (const Status started = bench.start(spawner, arena); !started) return started.error();
   const std::vector<Configuration> all = configurations(plan);
   const Time begin = data::now();
   ProfileTable out;

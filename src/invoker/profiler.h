@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "data/tensor.h"
 #include "domain/function.h"
+#include "invoker/patience.h"
 #include "invoker/spawner.h"
 
 namespace sluice::invoker {
@@ -23,6 +24,7 @@ struct ProfilePlan {
   Duration budget = Duration::s(60);
   std::uint32_t runs_least = 5, runs_most = 50;  // of one configuration
   std::optional<data::Tensors> sample;           // one row of inputs; else made from the declared shapes
+  Patience patience;
 };
 
 struct ProfileProgress {

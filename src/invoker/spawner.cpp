@@ -140,7 +140,9 @@ Result<WorkerProcess> Spawner::fork_from_parked() {
     if (!ends) return ends.error();
     auto log = make_log();
     if (!log) return log.error();
-    const Status sent = parked_->channel.send("f", {ends->second.descriptor(), log->write.get()});
+    auto end = make_log();
+    if (!end) return end.error();
+    const Status sent = parked_->channel.send("f", {ends->second.descriptor(), log->write.get(), end->write.get()});
     std::string answer;
     std::vector<wire::Descriptor> handles;
     pollfd readable{parked_->channel.descriptor(), POLLIN, 0};
@@ -155,6 +157,7 @@ Result<WorkerProcess> Spawner::fork_from_parked() {
       out.handle = std::move(handles.front());
       out.channel = std::move(ends->first);
       out.log = std::move(log->read);
+      out.end = std::move(end->read);
       return out;
     }
     end_process(*parked_);  // dead, or not well: another one

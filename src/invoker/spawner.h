@@ -20,6 +20,7 @@ struct WorkerProcess {
   bool own_child = false;   // to be waited for; a parked parent waits for its own
   wire::Channel channel{wire::Descriptor()};
   wire::Descriptor log;  // does not block
+  wire::Descriptor end;  // of one from the parked parent, which writes a wire::ProcessEnd there; does not block
 };
 
 class Spawner {

@@ -10,7 +10,7 @@
 namespace sluice::invoker {
 namespace {
 
-std::string folder_of(InstanceId worker) {
+std::string folder_of(ProcessId worker) {
   return str("worker-", worker.value());
 }
 
@@ -25,13 +25,13 @@ VcpuLimit::VcpuLimit(const std::string& groups) : cgroups_(groups) {
   }
 }
 
-void VcpuLimit::confine(InstanceId worker, pid_t pid, std::optional<Bytes> memory) const {
+void VcpuLimit::confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory) const {
   if (cgroups_.version() == 0) return;
   (void)cgroups_.enter(folder_of(worker), pid);
   if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
 }
 
-void VcpuLimit::set(InstanceId worker, std::uint32_t vcpu) {
+void VcpuLimit::set(ProcessId worker, std::uint32_t vcpu) {
   const auto it = workers_.find(worker);
   if (it == workers_.end() || it->second.vcpu == vcpu || vcpu == 0) return;
   it->second.vcpu = vcpu;
@@ -50,15 +50,19 @@ void VcpuLimit::pin(Limited& worker, std::uint32_t vcpu) {
   worker.cpus = std::move(order);
 }
 
-void VcpuLimit::leave(InstanceId worker) {
+void VcpuLimit::leave(ProcessId worker) {
   const auto it = workers_.find(worker);
   if (it == workers_.end()) return;
   for (const int cpu : it->second.cpus) --used_[cpu];
   workers_.erase(it);
 }
 
-void VcpuLimit::clear(InstanceId worker) const {
+void VcpuLimit::clear(ProcessId worker) const {
   if (cgroups_.version() != 0) cgroups_.leave(folder_of(worker));
+}
+
+bool VcpuLimit::was_over_memory(ProcessId worker) const {
+  return cgroups_.was_over_memory(folder_of(worker));
 }
 
 std::string VcpuLimit::describe_cpu() const {

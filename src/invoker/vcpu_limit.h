@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "domain/ids.h"
 #include "invoker/cgroup.h"
+#include "invoker/process_id.h"
 
 namespace sluice::invoker {
 
@@ -22,14 +22,16 @@ class VcpuLimit {
 
   // Puts a process into a control group of its own, before anything else. The system may take tens of milliseconds for
   // that. Any thread.
-  void confine(InstanceId worker, pid_t pid, std::optional<Bytes> memory) const;
-  void enter(InstanceId worker, pid_t pid) { workers_[worker].pid = pid; }
+  void confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory) const;
+  void enter(ProcessId worker, pid_t pid) { workers_[worker].pid = pid; }
   // For the batches from now on; nothing happens if it is so already.
-  void set(InstanceId worker, std::uint32_t vcpu);
-  void leave(InstanceId worker);
+  void set(ProcessId worker, std::uint32_t vcpu);
+  void leave(ProcessId worker);
   // Ends what is left of one that has left, and waits for that. Any thread.
-  void clear(InstanceId worker) const;
+  void clear(ProcessId worker) const;
 
+  // Whether the system ended something because the worker's group held too much.
+  [[nodiscard]] bool was_over_memory(ProcessId worker) const;
   // Else somebody has to look at what workers hold.
   [[nodiscard]] bool limits_memory() const { return cgroups_.limits_memory(); }
 
@@ -47,7 +49,7 @@ class VcpuLimit {
   CgroupRoot cgroups_;
   std::vector<int> allowed_;      // CPUs of this process
   std::map<int, unsigned> used_;  // by CPU: workers pinned to it
-  std::map<InstanceId, Limited> workers_;
+  std::map<ProcessId, Limited> workers_;
 };
 
 }  // namespace sluice::invoker

@@ -1,6 +1,7 @@
-// Worker: one function in one process, as the agent keeps it: what it is doing, since when, and what it may write.
+// What the agent keeps: worker processes, the instances in them, and the batches that run.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,8 +10,10 @@
 #include "data/arena.h"
 #include "domain/commands.h"
 #include "domain/events.h"
-#include "invoker/gather.h"
-#include "invoker/spawner.h"
+#include "invoker/output_size.h"
+#include "invoker/process_id.h"
+#include "invoker/session.h"
+#include "invoker/worker_log.h"
 
 namespace sluice::invoker {
 
@@ -19,38 +22,66 @@ struct WorkerStatus {
   InvokerId invoker;
   std::string function;
   std::int64_t pid = 0;
-  bool loaded = false, busy = false;
+  bool loaded = false;
+  Bytes memory;  // that loading it took, as its worker says
+};
+
+struct Instance;
+
+// A worker process. Usually it holds one instance; where AgentOptions::sharing says so, those of one tenant.
+struct Process {
+  ProcessId id;
+  InvokerId invoker;
+  std::string tenant;
+  Runtime runtime = Runtime::emulated;
+  std::uint16_t gpu = 0;
+  bool shared = false;             // others of its kind may join
+  std::optional<Session> session;  // none: it is being made
+  std::vector<Instance*> instances;
+  std::uint32_t functions = 0;   // numbers given out
+  std::size_t running = 0;       // batches
+  std::uint32_t vcpus = 0;       // of those
+  bool memory_by_group = false;  // a control group keeps it to its memory; else it is looked at
+  Time memory_seen;              // looked at last
+  Time made;
+  std::optional<Time> closed;  // it closed its socket: how it ended is not known yet
+  WorkerLog log;
+};
+
+// A function loaded into a process.
+struct Instance {
+  InstanceId id;
+  InvokerId invoker;
+  ApplicationId application;
+  FunctionId function;
+  std::uint16_t gpu = 0;
+  Level level = Level::none, wanted = Level::none;
+  Process* process = nullptr;
+  std::uint32_t number = 0;  // of its function in the process
+  bool loaded = false;
+  bool leaving = false;          // evicted: it goes with the end of its last batch, or of its load
+  bool unloading = false;        // its process was told
+  Time since, loaded_at;         // of the load: when it was asked for, when its process had loaded it
+  std::optional<Time> ready_at;  // emulated functions take as long to load as they say
+  std::uint32_t batches = 1;     // that it can run at once
+  std::uint32_t running = 0;
+  std::optional<Bytes> memory_max;  // it may hold; none: whatever it takes
+  Bytes memory;                     // that loading it took, as its worker says
+  OutputSize outputs;
 };
 
 // A batch under way. Members whose inputs cannot be stacked run one group after the other.
 struct Running {
   StartBatch start;
+  Instance* instance = nullptr;
   Time began;
+  bool cancelled = false;
   std::vector<data::Tensors> inputs;               // by member
-  std::vector<InvocationResult> results;           // likewise
+  std::vector<InvocationResult> results;           // by member
   std::vector<std::vector<std::uint32_t>> groups;  // what is left to do, the next one last
   std::vector<std::uint32_t> group;                // what the worker has
-  Gathered gathered;                               // its inputs
-  data::Block space;                               // its outputs
   Duration measured;
-};
-
-struct Worker {
-  InstanceId instance;
-  InvokerId invoker;
-  ApplicationId application;
-  FunctionId function;
-  Level level = Level::none, wanted = Level::none;
-  WorkerProcess process;
-  bool loaded = false;
-  Time since, made, loaded_at;   // of the load: when it was asked for, its process was there, that had loaded
-  std::optional<Time> ready_at;  // emulated functions take as long to load as they say
-  std::optional<Running> running;
-  std::size_t output_row_bytes = 0;     // of the largest row so far
-  std::optional<Bytes> memory;          // it may hold; none: whatever it takes
-  Time memory_seen;                     // looked at last
-  std::string partial_line, last_line;  // of what it prints
-  std::size_t log_bytes = 0;            // of the batch under way
+  std::size_t log_bytes = 0;
 };
 
 }  // namespace sluice::invoker

@@ -100,7 +100,8 @@ Status Platform::make_runner(std::uint64_t epoch) {
       options_.agent, arena_, objects_,
       invoker::AgentHooks{
           .event = [this](Event event) { runner_->happened(std::move(event)); },
-          .log = [this](BatchId batch, const std::string& line) { runner_->history().log(batch, line); }});
+          .log = [this](BatchId batch, const std::string& line) { runner_->history().log(batch, line); },
+          .note = [this](const std::string& line) { say(line); }});
   runner_ = std::make_unique<Runner>(
       std::move(*scheduler), std::move(*log), arena_, objects_,
       Runner::Outside{.deploy =

@@ -1,7 +1,8 @@
-// The worker protocol: what the server and a worker tell each other over a socket that keeps messages apart. Tensors
-// stay in shared memory; messages say where. Both sides take any bytes for possibly hostile. On the wire: the number of
-// the alternative in one byte, then its fields in order (base/archive.h): numbers little-endian as they are, texts and
-// lists with their length in eight bytes before them.
+// The worker protocol: what the server and a worker process tell each other over a socket that keeps messages apart. A
+// process holds several functions and may run several batches at once. Tensors stay where they are; messages say where.
+// Both sides take any bytes for possibly hostile. On the wire: the number of the alternative in one byte, then its
+// fields in order (base/archive.h): numbers little-endian as they are, texts and lists with their length in eight bytes
+// before them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,24 +12,31 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "base/bytes.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "data/tensor.h"
+#include "domain/event_parts.h"
 #include "domain/function.h"
 
 namespace sluice::wire {
 
 inline constexpr std::size_t message_bytes_max = 128u << 10;
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::int32_t kAllRows = -1;
+inline constexpr std::int32_t kHost = -1;            // in place of a device's number: memory of the machine
+inline constexpr std::uint32_t lanes_max = 64;       // batches that a process runs at once
+inline constexpr std::uint32_t functions_max = 256;  // that a process holds
 
-// A tensor in the arena. Stacked: the first dimension is the rows of the batch; else of one row alone.
+// A tensor in the arena of the worker's tenant, or in the memory of a device. Stacked: the first dimension is the rows
+// of the batch; else of one row alone.
 struct Placed {
   data::TensorInfo info;
   std::int32_t row = kAllRows;
-  std::uint64_t offset = 0, size = 0;  // in the arena
+  std::uint64_t offset = 0, size = 0;  // in the arena, or on the device
+  std::int32_t device = kHost;
   friend bool operator==(const Placed&, const Placed&) = default;
-  void visit(auto& archive) { archive(info, row, offset, size); }
+  void visit(auto& archive) { archive(info, row, offset, size, device); }
 };
 
 // A stretch of the arena that a worker may write.
@@ -39,55 +47,80 @@ struct Space {
 };
 
 // To the worker.
-struct Load {  // first, with the arena's descriptor
+struct Hello {  // first and once, with the arena's descriptor; answered only by what comes after it
   std::uint32_t version = kVersion;
   std::uint64_t arena_bytes = 0;
-  std::string function;
+  std::uint32_t lanes = 1;  // batches that may run at once; more than that wait in the worker for their turn
+  void visit(auto& archive) { archive(version, arena_bytes, lanes); }
+};
+struct Load {                  // answered with Loaded
+  std::uint32_t function = 0;  // a number that the server chooses; free again after Unloaded, or a Loaded with an error
+  std::string name;
   Body body;
   std::vector<Port> inputs, outputs;  // as declared; empty: not declared
   std::uint32_t threads = 1;
-  void visit(auto& archive) { archive(version, arena_bytes, function, body, inputs, outputs, threads); }
+  std::int32_t device = kHost;  // where it is to run
+  void visit(auto& archive) { archive(function, name, body, inputs, outputs, threads, device); }
 };
-struct Run {
-  std::uint64_t batch = 0;
+struct Unload {  // answered with Unloaded, after the batches of the function that are under way
+  std::uint32_t function = 0;
+  void visit(auto& archive) { archive(function); }
+};
+struct Run {                // answered with Ran
+  std::uint64_t batch = 0;  // no other batch of the process that is under way has this number
+  std::uint32_t function = 0;
   std::uint32_t rows = 1;
   std::uint32_t threads = 1;
-  Duration emulated;  // how long an emulated function takes
-  Time deadline;      // of the oldest
+  Duration emulated;         // how long an emulated function takes
+  Time deadline;             // of the oldest
+  SlicePositions positions;  // of a GPU that the batch has for itself; no slices: it runs on CPUs
   std::vector<Placed> inputs;
   Space outputs;
-  void visit(auto& archive) { archive(batch, rows, threads, emulated, deadline, inputs, outputs); }
+  void visit(auto& archive) { archive(batch, function, rows, threads, emulated, deadline, positions, inputs, outputs); }
 };
 struct Grant {  // what Wanted asked for, in place of the space before; of size 0: there is none
   std::uint64_t batch = 0;
   Space outputs;
   void visit(auto& archive) { archive(batch, outputs); }
 };
+struct Cancel {  // a batch that has not begun does not run, one that runs stops where its engine can; else nothing
+                 // happens
+  std::uint64_t batch = 0;
+  void visit(auto& archive) { archive(batch); }
+};
 struct Stop {
   void visit(auto&) {}
 };
-using ToWorker = std::variant<Load, Run, Grant, Stop>;
+using ToWorker = std::variant<Hello, Load, Unload, Run, Grant, Cancel, Stop>;
 
 // From the worker.
 struct Loaded {
-  std::string error;  // empty: ready
+  std::uint32_t function = 0;
+  std::string error;          // empty: ready
+  std::uint32_t batches = 1;  // of this function that can run at once
+  Bytes memory;               // that the process holds more than before, roughly
   Duration took;
-  void visit(auto& archive) { archive(error, took); }
+  void visit(auto& archive) { archive(function, error, batches, memory, took); }
+};
+struct Unloaded {
+  std::uint32_t function = 0;
+  void visit(auto& archive) { archive(function); }
 };
 struct Ran {
   std::uint64_t batch = 0;
+  bool cancelled = false;               // it did not run, or stopped: nothing else is said
   std::string error;                    // of the whole batch; empty: see row_errors
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
   std::vector<Placed> outputs;          // inside of the space that was granted
   Duration took;                        // execution alone
-  void visit(auto& archive) { archive(batch, error, row_errors, outputs, took); }
+  void visit(auto& archive) { archive(batch, cancelled, error, row_errors, outputs, took); }
 };
-struct Wanted {  // the outputs do not fit
+struct Wanted {  // the outputs do not fit; answered with Grant
   std::uint64_t batch = 0;
   std::uint64_t bytes = 0;
   void visit(auto& archive) { archive(batch, bytes); }
 };
-using FromWorker = std::variant<Loaded, Ran, Wanted>;
+using FromWorker = std::variant<Loaded, Unloaded, Ran, Wanted>;
 
 // Appends nothing if the message is too large: then it is an error.
 [[nodiscard]] Status encode(const ToWorker& message, std::string& out);

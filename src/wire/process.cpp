@@ -22,6 +22,13 @@ bool has_ended(const Descriptor& process) {
   return ::poll(&ended, 1, 0) > 0;
 }
 
+std::optional<ProcessEnd> end_of(const Descriptor& child) {
+  siginfo_t about{};
+  const int waited = ::waitid(P_PIDFD, static_cast<id_t>(child.get()), &about, WEXITED | WNOHANG | WNOWAIT);
+  if (waited != 0 || about.si_pid == 0) return std::nullopt;
+  return ProcessEnd{.by_signal = about.si_code != CLD_EXITED ? 1 : 0, .number = about.si_status};
+}
+
 bool wait_for(const Descriptor& child) {
   siginfo_t about{};
   const int waited = ::waitid(P_PIDFD, static_cast<id_t>(child.get()), &about, WEXITED | WNOHANG);

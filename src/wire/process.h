@@ -3,6 +3,9 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "wire/channel.h"
 
 namespace sluice::wire {
@@ -13,6 +16,12 @@ namespace sluice::wire {
 bool send_signal(const Descriptor& process, int signal);
 // Whether it has ended; it may still have to be waited for.
 [[nodiscard]] bool has_ended(const Descriptor& process);
+// How a process ended: the number of a signal, or what it exited with. As bytes between processes of one build.
+struct ProcessEnd {
+  std::int32_t by_signal = 0, number = 0;
+};
+// Of a child that has ended and is not waited for, which it still has to be.
+[[nodiscard]] std::optional<ProcessEnd> end_of(const Descriptor& child);
 // Takes leave of a child that has ended. False: it has not, or somebody traces it.
 bool wait_for(const Descriptor& child);
 // Ends the group that the child leads. REQUIRES: nobody has waited for the child: until then the number is its own.

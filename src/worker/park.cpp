@@ -23,6 +23,7 @@ constexpr int kSocket = 3;
 struct Child {
   pid_t pid = 0;
   wire::Descriptor handle;
+  wire::Descriptor end;  // where to say how it ended
 };
 
 // Nothing of the parent's stays open: neither its own socket nor the handles of other workers.
@@ -59,6 +60,8 @@ void wait_for_message(const wire::Channel& channel, std::vector<Child>& children
     std::erase_if(children, [](const Child& child) {
       if (!wire::has_ended(child.handle)) return false;
       wire::end_group_of(child.pid);
+      const auto end = wire::end_of(child.handle);
+      if (end && child.end.valid()) (void)!::write(child.end.get(), &*end, sizeof *end);
       return wire::wait_for(child.handle);
     });
     if (ready.front().revents != 0) return;
@@ -75,17 +78,20 @@ std::optional<wire::Channel> park(wire::Channel channel) {
     wait_for_message(channel, children);
     std::vector<wire::Descriptor> descriptors;
     if (channel.receive(message, &descriptors) != wire::Received::message) return std::nullopt;
-    const pid_t pid = descriptors.size() == 2 ? ::fork() : -1;
+    const pid_t pid = descriptors.size() == 3 ? ::fork() : -1;
     if (pid == 0) {
       wire::Channel socket = become_worker(self, descriptors);
       for (wire::Descriptor& closed : descriptors) (void)closed.release();
-      for (Child& other : children) (void)other.handle.release();
+      for (Child& other : children) {
+        (void)other.handle.release();
+        (void)other.end.release();
+      }
       (void)channel.take().release();
       return socket;
     }
     Child child;
     if (pid > 0) {
-      child = {pid, wire::handle_of(pid)};
+      child = {pid, wire::handle_of(pid), std::move(descriptors[2])};
       if (!child.handle.valid()) {  // no descriptors left
         (void)::kill(pid, SIGKILL);
         (void)::waitpid(pid, nullptr, 0);

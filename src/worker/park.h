@@ -7,8 +7,9 @@
 
 namespace sluice::worker {
 
-// Every message (its content does not matter) brings two descriptors along: the socket of a new worker and its log. It
-// is answered with the worker's process id in eight bytes, little-endian, and a handle (pidfd) beside it; 0: there is
+// Every message (its content does not matter) brings three descriptors along: the socket of a new worker, its log, and
+// a pipe to which the parent writes how the worker ended (wire::ProcessEnd), once it has waited for it. The message is
+// answered with the worker's process id in eight bytes, little-endian, and a handle (pidfd) beside it; 0: there is
 // none. Returns in the worker, with its socket; it writes to its log, leads a group of processes of its own, holds
 // nothing of the parent's, and is killed when the parent ends. A worker that has ended is waited for here, after the
 // rest of its group was ended. Returns nothing in the parent, once the other end is closed. REQUIRES: no other threads.

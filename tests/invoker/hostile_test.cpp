@@ -77,20 +77,17 @@ TEST_P(AtRun, FailsTheBatchWithAReasonAndIsGone) {
   }
   EXPECT_EQ(held_now(), before_);
 }
-INSTANTIATE_TEST_SUITE_P(Hostile, AtRun,
-                         testing::Values(Manner{"ends", "has ended"}, Manner{"hangs", "did not answer in time"},
-                                         Manner{"never reads", "did not answer in time"},
-                                         Manner{"speaks garbage", "rubbish"}, Manner{"sends too much", "has ended"},
-                                         Manner{"answers another batch", "was not asked"},
-                                         Manner{"wants space for another batch", "for no batch"},
-                                         Manner{"floods its log", "did not answer in time"},
-                                         Manner{"answers for too many rows", "other rows"},
-                                         Manner{"claims the memory before", "not its own"},
-                                         Manner{"claims the memory behind", "not its own"},
-                                         Manner{"claims more than there is", "not its own"},
-                                         Manner{"claims an offset that wraps", "not its own"},
-                                         Manner{"claims another shape", "type and shape"},
-                                         Manner{"claims other rows", "does not have 2 rows"}));
+INSTANTIATE_TEST_SUITE_P(
+    Hostile, AtRun,
+    testing::Values(
+        Manner{"ends", "exited with code 3"}, Manner{"hangs", "did not answer in time"},
+        Manner{"never reads", "did not answer in time"}, Manner{"speaks garbage", "rubbish"},
+        Manner{"sends too much", "more than a message may have"}, Manner{"answers another batch", "was not asked"},
+        Manner{"wants space for another batch", "for no batch"}, Manner{"floods its log", "did not answer in time"},
+        Manner{"answers for too many rows", "other rows"}, Manner{"claims the memory before", "not its own"},
+        Manner{"claims the memory behind", "not its own"}, Manner{"claims more than there is", "not its own"},
+        Manner{"claims an offset that wraps", "not its own"}, Manner{"claims another shape", "type and shape"},
+        Manner{"claims other rows", "does not have 2 rows"}));
 
 TEST_F(HostileTest, OneThatAnswersBeforeItIsAskedIsGone) {
   Scene scene(alone("answers before it is asked", kProcess), hostile());

@@ -185,10 +185,10 @@ int serve(int socket) {
     if (channel.receive(message, &descriptors) != wire::Received::message) return 0;
     const auto decoded = wire::decode_to_worker(message);
     if (!decoded) return 1;
-    if (const auto* load = std::get_if<wire::Load>(&*decoded)) {
-      arena = {std::move(descriptors.at(0)), load->arena_bytes};
-      on_load(channel, manner = load->function);
+    if (const auto* hello = std::get_if<wire::Hello>(&*decoded)) {
+      arena = {std::move(descriptors.at(0)), hello->arena_bytes};
     }
+    if (const auto* load = std::get_if<wire::Load>(&*decoded)) on_load(channel, manner = load->name);
     if (const auto* run = std::get_if<wire::Run>(&*decoded)) on_run(channel, *run, manner, arena);
   }
 }

@@ -74,7 +74,8 @@ class Scene {
       : arena_(data::Arena::make(Bytes::mb(64)).value()),
         agent_(std::move(options), arena_, objects_,
                {.event = [this](Event event) { events_.push_back(std::move(event)); },
-                .log = [this](BatchId, const std::string& line) { lines_.push_back(line); }}) {
+                .log = [this](BatchId, const std::string& line) { lines_.push_back(line); },
+                .note = [this](const std::string& line) { notes_.push_back(line); }}) {
     EXPECT_TRUE(agent_.start().ok());
     agent_.deploy(ApplicationId(0), std::make_shared<const Application>(std::move(application)));
   }
@@ -83,6 +84,7 @@ class Scene {
   data::Arena& arena() { return *arena_; }
   data::ObjectStore& objects() { return objects_; }
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   void load(std::uint64_t instance = 1, Level level = Level::host) {
     act(LoadInstance{.invoker = InvokerId(0),
@@ -101,29 +103,38 @@ class Scene {
   };
   Started start(std::uint32_t rows = 1, std::uint16_t vcpu = 1, std::uint64_t instance = 1) {
     std::vector<RequestId> requests;
-    for (std::uint32_t r = 0; r < rows; ++r) {
-      requests.emplace_back(++next_request_);
-      const data::Tensor x{.info = {"x", DataType::uint8, {1}}, .block = *arena_->allocate(1), .size = 1};
-      objects_.open(requests.back(), std::make_shared<const data::Tensors>(data::Tensors{x}));
-    }
+    for (std::uint32_t r = 0; r < rows; ++r) requests.push_back(request());
     return {start_stage(StageId(0), requests, vcpu, instance), requests};
+  }
+  RequestId request() {
+    const RequestId id(++next_request_);
+    const data::Tensor x{.info = {"x", DataType::uint8, {1}}, .block = *arena_->allocate(1), .size = 1};
+    objects_.open(id, std::make_shared<const data::Tensors>(data::Tensors{x}));
+    return id;
   }
   // A batch of some stage of these requests. The run of a request has its number.
   BatchId start_stage(StageId stage, const std::vector<RequestId>& requests, std::uint16_t vcpu = 1,
-                      std::uint64_t instance = 1) {
+                      std::uint64_t instance = 1, FunctionId function = FunctionId(0)) {
     StartBatch start{.id = BatchId(++next_batch_),
                      .invoker = InvokerId(0),
                      .instance = InstanceId(instance),
                      .application = ApplicationId(0),
-                     .function = FunctionId(0),
+                     .function = function,
                      .configuration = configuration(static_cast<std::uint16_t>(requests.size()), vcpu, 0),
                      .latest = Time::max()};
     for (const RequestId request : requests) {
       start.members.push_back(
           {.invocation = InvocationId(request.value()), .request = request, .run = request.value(), .stage = stage});
     }
+    last_ = start;
     act(std::move(start));
     return BatchId(next_batch_);
+  }
+  // The last batch once more: a command may be delivered twice.
+  void repeat() { act(last_); }
+  void act(Action action) {
+    Command command{.action = std::move(action)};
+    agent_.act(command);
   }
   // Until something happens or the time comes.
   void wait(std::optional<Time> until = std::nullopt) {
@@ -171,15 +182,11 @@ class Scene {
   }
 
  private:
-  void act(Action action) {
-    Command command{.action = std::move(action)};
-    agent_.act(command);
-  }
-
   std::shared_ptr<data::Arena> arena_;
   data::ObjectStore objects_;
   std::vector<Event> events_;
-  std::vector<std::string> lines_;
+  std::vector<std::string> lines_, notes_;
+  StartBatch last_;
   std::uint64_t next_batch_ = 0, next_request_ = 0;
   invoker::Agent agent_;
 };

@@ -7,28 +7,40 @@
 namespace sluice::wire {
 namespace {
 
-const Placed kPlaced{{"image", DataType::fp16, {2, 3, -1}}, 1, 64, 1 << 20};
+const Placed kPlaced{{"image", DataType::fp16, {2, 3, -1}}, 1, 64, 1 << 20, 2};
 
 std::vector<ToWorker> to_worker() {
-  return {Load{.version = 3,
-               .arena_bytes = 1ull << 40,
-               .function = "classify",
+  return {Hello{.version = 3, .arena_bytes = 1ull << 40, .lanes = 7},
+          Load{.function = 5,
+               .name = "classify",
                .body = {Runtime::process, "model.pt", {"sh", "-c", "exit"}},
                .inputs = {{"x", DataType::bytes, {-1}, Bytes(7)}},
                .outputs = {{"y", DataType::boolean, {}, std::nullopt}, {"z", DataType::int8, {1, 2}, std::nullopt}},
-               .threads = 4},
+               .threads = 4,
+               .device = 1},
+          Unload{6},
           Run{.batch = 9,
+              .function = 5,
               .rows = 2,
               .threads = 3,
               .emulated = Duration::ms(5),
               .deadline = Time::from_ns(-6),
+              .positions = {.gpu = 1, .slices = 0x70},
               .inputs = {kPlaced, kPlaced},
               .outputs = {128, 256}},
-          Grant{9, {1, 2}}, Stop{}};
+          Grant{9, {1, 2}},
+          Cancel{9},
+          Stop{}};
 }
 std::vector<FromWorker> from_worker() {
-  return {Loaded{"not found", Duration::ms(3)},
-          Ran{.batch = 7, .error = "", .row_errors = {"", "odd"}, .outputs = {kPlaced}, .took = Duration::us(8)},
+  return {Loaded{.function = 5, .error = "not found", .batches = 4, .memory = Bytes(8), .took = Duration::ms(3)},
+          Unloaded{5},
+          Ran{.batch = 7,
+              .cancelled = true,
+              .error = "",
+              .row_errors = {"", "odd"},
+              .outputs = {kPlaced},
+              .took = Duration::us(8)},
           Wanted{5, 6}};
 }
 
@@ -59,45 +71,49 @@ TEST(Messages, ComeBackAsTheyWereAndOnlyWhole) {
 }
 
 TEST(Messages, BringEveryFieldBack) {
-  const auto decoded = decode_to_worker(encoded(to_worker()[0])).value();
+  const auto decoded = decode_to_worker(encoded(to_worker()[1])).value();
   const auto& load = std::get<Load>(decoded);
-  EXPECT_EQ(load.arena_bytes, 1ull << 40);
+  EXPECT_EQ(load.name, "classify");
   EXPECT_EQ(load.body.command, (std::vector<std::string>{"sh", "-c", "exit"}));
   EXPECT_EQ(load.outputs.at(1).shape, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(load.threads, 4u);
-  const auto second = decode_to_worker(encoded(to_worker()[1])).value();
+  const auto second = decode_to_worker(encoded(to_worker()[3])).value();
   const auto& run = std::get<wire::Run>(second);
   EXPECT_EQ(run.inputs.at(1), kPlaced);
   EXPECT_EQ(run.outputs, (Space{128, 256}));
   EXPECT_EQ(run.deadline, Time::from_ns(-6));
+  EXPECT_EQ(run.positions, (SlicePositions{1, 0x70}));
 }
 
 // The worker of Python functions reads these bytes with a reader of its own.
 TEST(Messages, KeepTheirLayout) {
-  EXPECT_EQ(encoded(ToWorker(Grant{1, {2, 3}})), std::string("\2"
+  EXPECT_EQ(encoded(ToWorker(Grant{1, {2, 3}})), std::string("\4"
                                                              "\1\0\0\0\0\0\0\0"
                                                              "\2\0\0\0\0\0\0\0"
                                                              "\3\0\0\0\0\0\0\0",
                                                              25));
-  EXPECT_EQ(encoded(ToWorker(Stop{})), "\3");
-  EXPECT_EQ(encoded(FromWorker(Loaded{"no", Duration::ns(4)})), std::string("\0"
-                                                                            "\2\0\0\0\0\0\0\0"
-                                                                            "no"
-                                                                            "\4\0\0\0\0\0\0\0",
-                                                                            19));
+  EXPECT_EQ(encoded(ToWorker(Stop{})), "\6");
+  EXPECT_EQ(encoded(FromWorker(Loaded{1, "no", 2, Bytes(3), Duration::ns(4)})), std::string("\0"
+                                                                                            "\1\0\0\0"
+                                                                                            "\2\0\0\0\0\0\0\0"
+                                                                                            "no"
+                                                                                            "\2\0\0\0"
+                                                                                            "\3\0\0\0\0\0\0\0"
+                                                                                            "\4\0\0\0\0\0\0\0",
+                                                                                            35));
 }
 
 TEST(Messages, AreRefusedWhereTheyAreTooLarge) {
   std::string bytes = "before";
-  EXPECT_FALSE(encode(ToWorker(Load{.function = std::string(message_bytes_max, 'x')}), bytes).ok());
+  EXPECT_FALSE(encode(ToWorker(Load{.name = std::string(message_bytes_max, 'x')}), bytes).ok());
   EXPECT_TRUE(bytes.empty());
-  EXPECT_TRUE(encode(ToWorker(Load{.function = std::string(message_bytes_max / 2, 'x')}), bytes).ok());
+  EXPECT_TRUE(encode(ToWorker(Load{.name = std::string(message_bytes_max / 2, 'x')}), bytes).ok());
 }
 
 TEST(Messages, OfRandomBytesAreRefusedOrComeBackAsTheSameBytes) {
   Rng rng(11);
   for (int i = 0; i < 20'000; ++i) {
-    std::string bytes = encoded(to_worker()[rng.below(3)]);
+    std::string bytes = encoded(to_worker()[rng.below(6)]);
     for (std::size_t changes = rng.below(4); changes > 0; --changes) {
       bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
     }

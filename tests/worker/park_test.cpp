@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include "wire/process.h"
 #include "worker/parked.h"
 
 namespace sluice::test {
@@ -28,6 +29,20 @@ TEST(ParkedParent, ForksWorkersThatKnowNothingOfEachOther) {
   EXPECT_TRUE(first.closed());
   EXPECT_TRUE(ends(one.pid));
   EXPECT_EQ(second.run({}).error, "");
+}
+
+TEST(ParkedParent, SaysHowAWorkerEnded) {
+  const auto end_of = [](const Parked::Worker& worker) {
+    wire::ProcessEnd end{-1, -1};
+    EXPECT_EQ(::read(worker.end.get(), &end, sizeof end), static_cast<ssize_t>(sizeof end));
+    return std::pair(end.by_signal, end.number);
+  };
+  auto killed = parked().fork();
+  ::kill(killed.pid, SIGSEGV);
+  EXPECT_EQ(end_of(killed), std::pair(1, SIGSEGV));
+  auto wrong = parked().fork();
+  ASSERT_TRUE(wrong.channel.send("rubbish").ok());
+  EXPECT_EQ(end_of(wrong), std::pair(0, 1));
 }
 
 TEST(ParkedParent, GivesEveryWorkerItsLog) {

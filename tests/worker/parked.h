@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <utility>
 
 #include "worker/process.h"
@@ -16,13 +17,16 @@ struct Parked {
   struct Worker {
     wire::Channel channel;
     pid_t pid = 0;
-    wire::Descriptor log;
+    wire::Descriptor log, end;
   };
   Worker fork() {
     auto ends = wire::Channel::pair();
     wire::Descriptor log(::memfd_create("log", MFD_CLOEXEC));
-    EXPECT_TRUE(process.channel().send("w", {ends->second.descriptor(), log.get()}).ok());
-    return {std::move(ends->first), answered(), std::move(log)};
+    std::array<int, 2> end{};
+    EXPECT_EQ(::pipe2(end.data(), O_CLOEXEC), 0);
+    const wire::Descriptor theirs(end[1]);
+    EXPECT_TRUE(process.channel().send("w", {ends->second.descriptor(), log.get(), theirs.get()}).ok());
+    return {std::move(ends->first), answered(), std::move(log), wire::Descriptor(end[0])};
   }
   pid_t answered() {
     const auto answer = next_message(process.channel());

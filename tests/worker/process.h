@@ -101,13 +101,20 @@ class Server {
   }
   bool closed() { return !next_message(channel_).has_value(); }
 
+  void hello(std::uint32_t lanes = 1) {
+    send(wire::Hello{.arena_bytes = arena_->capacity(), .lanes = lanes}, {arena_->descriptor()});
+    greeted_ = true;
+  }
   wire::Loaded load(wire::Load load) {
-    load.arena_bytes = arena_->capacity();
-    send(std::move(load), {arena_->descriptor()});
-    return next<wire::Loaded>();
+    if (!greeted_) hello();
+    const std::uint32_t function = load.function;
+    send(std::move(load));
+    auto loaded = next<wire::Loaded>();
+    EXPECT_EQ(loaded.function, function);
+    return loaded;
   }
   wire::Loaded load(Body body, std::vector<Port> inputs = {}, std::vector<Port> outputs = {}) {
-    return load({.function = "f", .body = std::move(body), .inputs = std::move(inputs), .outputs = std::move(outputs)});
+    return load({.name = "f", .body = std::move(body), .inputs = std::move(inputs), .outputs = std::move(outputs)});
   }
   // With enough space for outputs, unless the batch brings its own.
   wire::Ran run(wire::Run run) {
@@ -137,6 +144,7 @@ class Server {
   std::shared_ptr<data::Arena> arena_;
   std::vector<data::Block> blocks_;
   std::uint64_t batch_ = 0;
+  bool greeted_ = false;
 };
 
 template <class T>

@@ -107,36 +107,60 @@ TEST(Worker, RefusesBatchesOfNoneOrTooManyRows) {
   EXPECT_EQ(worker.server.run({.rows = limits::batch_max + 1}).error, "a batch has 4097 rows, it may have 1 to 4096");
 }
 
-TEST(Worker, RefusesALoadThatItCannotServe) {
-  const auto refused = [](wire::Load load, bool with_memory) {
+TEST(Worker, RefusesInputsOnADevice) {
+  Loaded worker;
+  wire::Placed x = worker.server.put({"x", DataType::uint8, {1, 8}}, "12345678");
+  x.device = 0;
+  EXPECT_EQ(worker.server.run({.inputs = {x}}).error, "input `x` is on device 0, and this worker has none");
+}
+
+TEST(Worker, EndsWhereItCannotServeAtAll) {
+  const auto ended = [](wire::Hello hello, bool with_memory) {
     Process process;
     Server server(process.channel());
     std::vector<int> memory;
     if (with_memory) memory.push_back(server.arena().descriptor());
-    server.send(std::move(load), memory);
-    const std::string error = server.next<wire::Loaded>().error;
-    EXPECT_EQ(process.exit_status(), 1);
-    return error;
+    server.send(hello, memory);
+    EXPECT_TRUE(server.closed());
+    return process.exit_status();
   };
-  EXPECT_EQ(refused({.version = 9}, true),
-            "the server speaks version 9 of the worker protocol, this worker 1; both have to be of one build");
-  EXPECT_EQ(refused({.arena_bytes = 64}, false), "no shared memory came along");
-  EXPECT_EQ(refused({.arena_bytes = 2 << 20}, true), "the shared memory that came along has less than 2097152 bytes");
-  EXPECT_EQ(refused({.body = {.runtime = Runtime::python}}, true),
+  EXPECT_EQ(ended({.version = 9}, true), 1);
+  EXPECT_EQ(ended({.arena_bytes = 64}, false), 1);
+  EXPECT_EQ(ended({.arena_bytes = 2 << 20}, true), 1);
+  EXPECT_EQ(ended({.lanes = 0}, true), 1);
+  EXPECT_EQ(ended({.lanes = wire::lanes_max + 1}, true), 1);
+}
+
+TEST(Worker, GoesOnAfterALoadThatFailed) {
+  Process process;
+  Server server(process.channel());
+  const auto refused = [&](wire::Load load) { return server.load(std::move(load)).error; };
+  EXPECT_EQ(refused({.body = {.runtime = Runtime::python}}),
             "a function of runtime python runs in an interpreter of its own");
-  EXPECT_EQ(refused({.body = {.runtime = Runtime::kernel}}, true), "this worker has no runtime kernel");
+  EXPECT_EQ(refused({.body = {.runtime = Runtime::kernel}}), "this worker has no runtime kernel");
+  EXPECT_EQ(refused({.body = kEmulated, .device = 3}),
+            "runtime emulated of this worker runs on CPUs only, device 3 was asked for");
+  EXPECT_EQ(refused({.body = kEmulated}), "");
+  EXPECT_EQ(server.run({}).error, "");
 }
 
 TEST(Worker, EndsWhenTheServerBreaksTheProtocol) {
-  const auto broken = [](auto&& speak) {
-    Loaded worker;
-    speak(worker.server);
-    EXPECT_TRUE(worker.server.closed());
-    return worker.process.exit_status();
-  };
-  EXPECT_EQ(broken([](Server& server) { server.send(wire::Grant{}); }), 1);
-  EXPECT_EQ(broken([](Server& server) { server.send(wire::Load{.body = kEmulated}, {server.arena().descriptor()}); }),
-            1);
+  for (const std::uint32_t lanes : {1u, 4u}) {
+    const auto broken = [&](const wire::ToWorker& message) {
+      Process process;
+      Server server(process.channel());
+      server.hello(lanes);
+      EXPECT_EQ(server.load(kEmulated).error, "");
+      server.send(message);
+      EXPECT_TRUE(server.closed());
+      return process.exit_status();
+    };
+    EXPECT_EQ(broken(wire::Grant{}), 1);
+    EXPECT_EQ(broken(wire::Hello{}), 1);
+    EXPECT_EQ(broken(wire::Load{.body = kEmulated}), 1);
+    EXPECT_EQ(broken(wire::Unload{.function = 1}), 1);
+    EXPECT_EQ(broken(wire::Run{.function = 1}), 1);
+  }
   Process early;
   Server(early.channel()).send(wire::Run{});
   EXPECT_EQ(early.exit_status(), 1);

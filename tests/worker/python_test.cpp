@@ -185,22 +185,23 @@ TEST(PythonWorker, AsksForMoreSpace) {
   EXPECT_EQ(function.server.next<wire::Ran>().error, "there is no room for outputs of 100 bytes");
 }
 
-TEST(PythonWorker, SaysWhatCannotBeLoaded) {
-  const auto load = [](const std::string& text) {
+TEST(PythonWorker, SaysWhatCannotBeLoadedAndGoesOn) {
+  Interpreter interpreter;
+  const auto load = [&](const std::string& text) {
     const Source source(text);
-    Interpreter interpreter;
-    const std::string error = interpreter.server.load(source.body()).error;
-    EXPECT_EQ(interpreter.process.exit_status(), 1);
-    return error;
+    return interpreter.server.load(source.body()).error;
   };
   EXPECT_EQ(load("x = 1 / 0\n"), "ZeroDivisionError: division by zero");
   EXPECT_EQ(load("run run\n"), "SyntaxError: invalid syntax");
   EXPECT_EQ(load("def load():\n  raise ValueError('no weights')\ndef run(inputs):\n  pass\n"),
             "ValueError: no weights");
   EXPECT_TRUE(load("x = 1\n").ends_with("does not define run(inputs)"));
-  Interpreter interpreter;
   EXPECT_EQ(interpreter.server.load({.runtime = Runtime::python, .model = "no/such.py"}).error,
             "FileNotFoundError: [Errno 2] No such file or directory: 'no/such.py'");
+  EXPECT_EQ(interpreter.server.load({.body = {.runtime = Runtime::python}, .device = 0}).error,
+            "runtime python runs on CPUs only, device 0 was asked for");
+  EXPECT_EQ(load("def run(inputs):\n  return {}\n"), "");
+  EXPECT_EQ(interpreter.server.run({}).error, "");
 }
 
 TEST(PythonWorker, RefusesInputsThatAreNotWhatTheySay) {
@@ -215,6 +216,7 @@ TEST(PythonWorker, RefusesInputsThatAreNotWhatTheySay) {
             "input `x` has 8 bytes, which its shape does not have");
   EXPECT_EQ(refused({{"x", DataType::uint8, {3}}, -1, 0, 3}), "input `x` does not have the 1 rows of the batch");
   EXPECT_EQ(refused({{"x", DataType::uint8, {}}, 1, 0, 1}), "input `x` is of row 1 of 1");
+  EXPECT_EQ(refused({{"x", DataType::uint8, {1}}, -1, 0, 1, 2}), "input `x` is on device 2, and this worker has none");
 }
 
 TEST(PythonWorker, EndsWhenTheServerBreaksTheProtocol) {
@@ -222,13 +224,89 @@ TEST(PythonWorker, EndsWhenTheServerBreaksTheProtocol) {
   early.server.send(wire::Run{});
   EXPECT_EQ(early.process.exit_status(), 1);
   std::string load;
-  ASSERT_TRUE(wire::encode(wire::Load{.body = {.runtime = Runtime::python}}, load).ok());
-  Interpreter cut;
-  ASSERT_TRUE(cut.process.channel().send(load.substr(0, load.size() - 1)).ok());
-  EXPECT_EQ(cut.process.exit_status(), 1);
-  Interpreter stopped;
-  stopped.server.send(wire::Stop{});
-  EXPECT_EQ(stopped.process.exit_status(), 0);
+  ASSERT_TRUE(wire::encode(wire::ToWorker(wire::Load{.body = {.runtime = Runtime::python}}), load).ok());
+  for (const std::uint32_t lanes : {1u, 2u}) {
+    Interpreter cut;
+    cut.server.hello(lanes);
+    ASSERT_TRUE(cut.process.channel().send(load.substr(0, load.size() - 1)).ok());
+    EXPECT_TRUE(cut.server.closed());
+    EXPECT_EQ(cut.process.exit_status(), 1);
+    Interpreter granted;
+    granted.server.hello(lanes);
+    granted.server.send(wire::Grant{});
+    EXPECT_TRUE(granted.server.closed());
+    EXPECT_EQ(granted.process.exit_status(), 1);
+    Interpreter stopped;
+    stopped.server.hello(lanes);
+    stopped.server.send(wire::Stop{});
+    EXPECT_TRUE(stopped.server.closed());
+    EXPECT_EQ(stopped.process.exit_status(), 0);
+  }
+}
+
+TEST(PythonWorker, HoldsSeveralFunctionsAndRunsThemAtOnce) {
+  // Each waits for the other: they end only where both run at the same time.
+  const auto meets = [](const std::string& own, const std::string& other) {
+    return "import os, time\n"
+           "def run(inputs):\n"
+           "  open('" +
+           own +
+           "', 'w').close()\n"
+           "  end = time.time() + 30\n"
+           "  while not os.path.exists('" +
+           other +
+           "') and time.time() < end: time.sleep(0.001)\n"
+           "  return {'met': [os.path.exists('" +
+           other + "')]}\n";
+  };
+  const Source here(""), there("");
+  const std::string one = here.body().model + "-one", two = there.body().model + "-two";
+  const Source first(meets(one, two)), second(meets(two, one));
+  Interpreter interpreter;
+  Server& server = interpreter.server;
+  server.hello(2);
+  EXPECT_EQ(server.load({.function = 4, .name = "one", .body = first.body()}).error, "");
+  EXPECT_EQ(server.load({.function = 9, .name = "two", .body = second.body()}).error, "");
+  server.send(wire::Run{.batch = 1, .function = 4, .outputs = server.space(4096)});
+  server.send(wire::Run{.batch = 2, .function = 9, .outputs = {}});  // this one has to ask for space
+  std::uint64_t answered = 0;
+  for (int messages = 0; messages < 3; ++messages) {
+    const auto bytes = next_message(interpreter.process.channel());
+    ASSERT_TRUE(bytes.has_value());
+    const auto message = wire::decode_from_worker(*bytes);
+    ASSERT_TRUE(message.ok());
+    if (const auto* wanted = std::get_if<wire::Wanted>(&*message)) {
+      EXPECT_EQ(wanted->batch, 2u);
+      server.send(wire::Grant{2, server.space(wanted->bytes)});
+      continue;
+    }
+    const auto& ran = std::get<wire::Ran>(*message);
+    EXPECT_EQ(ran.error, "");
+    ASSERT_EQ(ran.outputs.size(), 1u);
+    EXPECT_EQ(server.bytes(ran.outputs[0]), "\1");
+    answered += ran.batch;
+  }
+  EXPECT_EQ(answered, 3u);
+  server.send(wire::Unload{4});
+  EXPECT_EQ(server.next<wire::Unloaded>().function, 4u);
+  std::filesystem::remove(one);
+  std::filesystem::remove(two);
+}
+
+TEST(PythonWorker, DoesNotRunABatchThatIsCancelledInTime) {
+  const Source source("import time\ndef run(inputs):\n  time.sleep(0.3)\n  return {}\n");
+  Interpreter interpreter;
+  Server& server = interpreter.server;
+  server.hello(2);
+  EXPECT_EQ(server.load({.name = "f", .body = source.body()}).error, "");
+  for (const std::uint64_t batch : {1, 2, 3}) server.send(wire::Run{.batch = batch});
+  server.send(wire::Cancel{3});  // 1 runs, 2 waits for the function in a lane, 3 in none
+  server.send(wire::Cancel{7});
+  const auto cancelled = server.next<wire::Ran>();
+  EXPECT_EQ(cancelled.batch, 3u);
+  EXPECT_TRUE(cancelled.cancelled);
+  EXPECT_FALSE(server.next<wire::Ran>().cancelled);
+  EXPECT_FALSE(server.next<wire::Ran>().cancelled);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-"""Runs one Python function for the server that started it: python3 sluice_worker.py --socket FD
+"""Runs Python functions for the server that started it: python3 sluice_worker.py --socket FD
 
 The model file defines `run(inputs)`, which takes and returns a dict of arrays whose first dimension is the rows of the
 batch, and optionally `load()`, which is called once before. Inputs are views of shared memory and cannot be written to.
 Elements of type BYTES are `bytes` in arrays of objects; BF16, which numpy does not have, comes and goes as float32. Rows of
-different shapes come one at a time.
+different shapes come one at a time. A function runs one batch at a time; different functions of one process may run at once,
+each in a thread of its own. `load()` and the file itself run in the main thread.
 
 Speaks the protocol of src/wire/messages.h, like sluice-worker. Needs numpy and the standard library.
 """
@@ -12,22 +13,27 @@ import importlib.machinery
 import importlib.util
 import mmap
 import os
+import queue
 import signal
 import socket
 import struct
 import sys
+import threading
 import time
 import traceback
 
-VERSION = 1
+VERSION = 2
 MESSAGE_BYTES_MAX = 128 << 10
 ERROR_LENGTH = 2048
 ROWS_MAX = 4096
 DIMENSIONS_MAX = 17
 ALIGNMENT = 64
 ALL_ROWS = -1
-LOAD, RUN, GRANT, STOP = range(4)
-LOADED, RAN, WANTED = range(3)
+HOST = -1
+LANES_MAX = 64
+FUNCTIONS_MAX = 256
+HELLO, LOAD, UNLOAD, RUN, GRANT, CANCEL, STOP = range(7)
+LOADED, UNLOADED, RAN, WANTED = range(4)
 TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8", "bytes"]  # by their numbers
 BF16, BYTES = TYPES.index("bf16"), TYPES.index("bytes")
 NAMES = "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 BF16 FP32 FP64 BYTES".split()
@@ -89,7 +95,7 @@ class Reader:
 
     def placed(self):
         name, kind, shape = self.text(), self.type(), self.list(self.number)
-        return (name, kind, shape, *self.take("<iQQ"))
+        return (name, kind, shape, *self.take("<iQQi"))
 
     def end(self):
         if self.at != len(self.data):
@@ -126,26 +132,34 @@ class Channel:
             raise Stopped() from error
 
 
+class Batch:
+    """A batch from Run until it is answered."""
+
+    def __init__(self, reader):
+        self.number, self.function, self.rows, _, _, _, _, _ = reader.take("<QIIIqqHQ")
+        self.inputs = reader.list(reader.placed)
+        self.offset, self.size = reader.take("<QQ")
+        reader.end()
+        self.begun = False
+        self.wants = False
+        self.grants = queue.SimpleQueue()  # of those that read messages for several batches
+
+
 class Space:
     """Where outputs may be written: more is asked for where it is too small."""
 
-    def __init__(self, channel, memory, batch, offset, size):
-        self.channel, self.memory, self.batch, self.offset, self.size = channel, memory, batch, offset, size
+    def __init__(self, worker, batch):
+        self.worker, self.batch, self.offset, self.size = worker, batch, batch.offset, batch.size
         self.waited = 0
 
     def take(self, size):
         if size > self.size:
             began = time.perf_counter_ns()
-            self.channel.send(WANTED, struct.pack("<QQ", self.batch, size))
-            number, reader, _ = self.channel.receive()
-            if number != GRANT:
-                raise ProtocolError("Grant was expected")
-            batch, self.offset, self.size = reader.take("<QQQ")
-            reader.end()
-            if batch != self.batch:
-                raise ProtocolError("Grant of another batch")
+            self.batch.wants = True
+            self.worker.channel.send(WANTED, struct.pack("<QQ", self.batch.number, size))
+            self.offset, self.size = self.worker.granted(self.batch)
             self.waited += time.perf_counter_ns() - began
-        if size > self.size or self.offset + self.size > len(self.memory):
+        if size > self.size or self.offset + self.size > len(self.worker.memory):
             raise BatchError(f"there is no room for outputs of {size} bytes")
         return self.offset
 
@@ -243,16 +257,17 @@ def rounded_to_bf16(array):
 
 
 class Function:
-    def __init__(self, path, outputs):
+    def __init__(self, number, path, outputs):
         sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # for what lies beside it
         sys.dont_write_bytecode = True
-        loader = importlib.machinery.SourceFileLoader("sluice_function", path)
+        loader = importlib.machinery.SourceFileLoader(f"sluice_function_{number}", path)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         sys.modules[loader.name] = module
         loader.exec_module(module)
         if not callable(getattr(module, "run", None)):
             raise BatchError(f"`{path}` does not define run(inputs)")
         self.run, self.outputs = module.run, outputs
+        self.one_at_a_time = threading.Lock()
         if callable(getattr(module, "load", None)):
             module.load()
 
@@ -282,6 +297,12 @@ class Function:
         return name, kind, array
 
 
+def held_memory():
+    with open("/proc/self/statm") as statm:
+        _, resident, shared = statm.read().split()[:3]
+    return (int(resident) - int(shared)) * mmap.PAGESIZE
+
+
 def said(error):
     """What a function's failure is reported as; the rest goes to the log."""
     if isinstance(error, BatchError):
@@ -291,46 +312,63 @@ def said(error):
 
 
 class Worker:
-    def __init__(self, channel):
-        self.channel, self.function, self.memory = channel, None, None
+    """Holds functions and runs batches. Who reads messages while a batch runs is the business of its two kinds."""
 
-    def load(self, reader, descriptors):
+    def __init__(self, channel, memory):
+        self.channel, self.memory_file, self.memory, self.functions = channel, memory, None, {}
+
+    def load(self, reader):
         global np
-        version, size = reader.take("<IQ")
+        number = reader.take("<I")
         reader.text()
         reader.take("<B")
         model, _ = reader.text(), reader.list(reader.text)
         _, outputs = reader.list(reader.port), reader.list(reader.port)
-        threads = reader.take("<I")
+        threads, device = reader.take("<Ii")
         reader.end()
-        began, error = time.perf_counter_ns(), ""
+        if number in self.functions or len(self.functions) >= FUNCTIONS_MAX:
+            raise ProtocolError(f"Load of function {number} is out of turn")
+        began, before, error = time.perf_counter_ns(), held_memory(), ""
         try:
-            if version != VERSION:
-                raise BatchError(f"the server speaks version {version} of the worker protocol, this worker {VERSION}; "
-                                 "both have to be of one build")
-            if len(descriptors) != 1 or os.fstat(descriptors[0]).st_size < size or size == 0:
-                raise BatchError(f"no shared memory of {size} bytes came along")
-            for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-                os.environ[variable] = str(max(threads, 1))
-            import numpy
-            np = numpy
-            self.memory = np.frombuffer(mmap.mmap(descriptors[0], size), dtype="u1")
-            os.close(descriptors[0])
-            self.function = Function(model, outputs)
+            if device != HOST:
+                raise BatchError(f"runtime python runs on CPUs only, device {device} was asked for")
+            if np is None:
+                for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                    os.environ[variable] = str(max(threads, 1))
+                import numpy
+                np = numpy
+            if self.memory is None:
+                self.memory = np.frombuffer(self.memory_file, dtype="u1")
+            self.functions[number] = Function(number, model, outputs)
         except (Exception, SystemExit) as problem:
             error = said(problem)
         took = time.perf_counter_ns() - began
-        self.channel.send(LOADED, text(shorten(error, ERROR_LENGTH)) + struct.pack("<q", took))
-        return not error
+        self.channel.send(LOADED, struct.pack("<I", number) + text(shorten(error, ERROR_LENGTH)) +
+                          struct.pack("<Iqq", 1, max(held_memory() - before, 0), took))
 
-    def run(self, reader):
-        batch, rows, _, _, _ = reader.take("<QIIqq")
-        inputs = reader.list(reader.placed)
-        space = Space(self.channel, self.memory, batch, *reader.take("<QQ"))
+    def unload(self, reader):
+        number = reader.take("<I")
         reader.end()
+        function = self.functions.pop(number, None)
+        if function is None:
+            raise ProtocolError(f"Unload of function {number} is out of turn")
+        with function.one_at_a_time:  # after the batch that runs
+            sys.modules.pop(f"sluice_function_{number}", None)
+        del function
+        self.channel.send(UNLOADED, struct.pack("<I", number))
+
+    def begin(self, reader):
+        batch = Batch(reader)
+        function = self.functions.get(batch.function)
+        if function is None:
+            raise ProtocolError(f"Run of function {batch.function} is out of turn")
+        return batch, function
+
+    def run(self, batch, function):
+        space = Space(self, batch)
         began, error, row_errors, placed = time.perf_counter_ns(), "", [], []
         try:
-            outputs, row_errors = self.outputs_of(inputs, rows)
+            outputs, row_errors = self.outputs_of(function, batch.inputs, batch.rows)
             placed = self.place(outputs, space)
         except (Stopped, ProtocolError):
             raise
@@ -338,11 +376,14 @@ class Worker:
             error = said(problem)
         sys.stdout.flush()
         took = time.perf_counter_ns() - began - space.waited
-        self.answer(batch, error, row_errors, placed, took)
+        self.answer(batch.number, error, row_errors, placed, took)
+
+    def cancelled(self, number):
+        self.channel.send(RAN, struct.pack("<QBQQQq", number, 1, 0, 0, 0, 0))
 
     def answer(self, batch, error, row_errors, placed, took):
         length = min(ERROR_LENGTH, MESSAGE_BYTES_MAX // 8 // max(len(row_errors), 1))
-        content = struct.pack("<Q", batch) + text(shorten(error, ERROR_LENGTH))
+        content = struct.pack("<QB", batch, 0) + text(shorten(error, ERROR_LENGTH))
         content += struct.pack("<Q", len(row_errors)) + b"".join(text(shorten(e, length)) for e in row_errors)
         content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<q", took)
         if len(content) >= MESSAGE_BYTES_MAX:
@@ -350,19 +391,19 @@ class Worker:
         else:
             self.channel.send(RAN, content)
 
-    def outputs_of(self, inputs, rows):
+    def outputs_of(self, function, inputs, rows):
         """Outputs as (name, type, row, array), and errors of rows."""
         if not 1 <= rows <= ROWS_MAX:
             raise BatchError(f"a batch has {rows} rows, it may have 1 to {ROWS_MAX}")
         stacked, apart = self.inputs_of(inputs, rows)
         if not apart:
-            return [(name, kind, ALL_ROWS, array) for name, kind, array in self.function.call(stacked, rows)], []
+            return [(name, kind, ALL_ROWS, array) for name, kind, array in function.call(stacked, rows)], []
         outputs, errors = [], [""] * rows
         for row in range(rows):
             alone = {name: array[row:row + 1] for name, array in stacked.items()}
             alone.update((name, arrays[row][None]) for name, arrays in apart.items() if row in arrays)
             try:
-                outputs += [(name, kind, row, array[0]) for name, kind, array in self.function.call(alone, 1)]
+                outputs += [(name, kind, row, array[0]) for name, kind, array in function.call(alone, 1)]
             except (Exception, SystemExit) as problem:
                 errors[row] = said(problem)
         return outputs, errors if any(errors) else []
@@ -370,7 +411,9 @@ class Worker:
     def inputs_of(self, inputs, rows):
         """Arrays of the whole batch by name, and those that cannot be stacked: name → row → array."""
         stacked, apart = {}, {}
-        for name, kind, shape, row, offset, size in inputs:
+        for name, kind, shape, row, offset, size, device in inputs:
+            if device != HOST:
+                raise BatchError(f"input `{name}` is on device {device}, and this worker has none")
             array = to_array(self.memory, name, kind, shape, offset, size)
             if row == ALL_ROWS:
                 if not shape or shape[0] != rows:
@@ -400,22 +443,156 @@ class Worker:
             target = self.memory[base + offset:base + offset + data.nbytes]
             target.view(data.dtype.newbyteorder("<")).reshape(data.shape)[...] = data
             records.append(text(name) + struct.pack("<BQ", kind, array.ndim) + struct.pack(f"<{array.ndim}q", *array.shape) +
-                           struct.pack("<iQQ", row, base + offset, data.nbytes))
+                           struct.pack("<iQQi", row, base + offset, data.nbytes, HOST))
         return records
+
+
+class Alone(Worker):
+    """One batch at a time, in the thread that reads messages."""
+
+    def __init__(self, channel, memory):
+        super().__init__(channel, memory)
+        self.kept = []  # messages that came while a batch waited for its grant
+
+    def granted(self, batch):
+        while True:
+            number, reader, _ = self.channel.receive()
+            if number == GRANT:
+                granted, offset, size = reader.take("<QQQ")
+                reader.end()
+                if granted != batch.number:
+                    raise ProtocolError("Grant of another batch")
+                return offset, size
+            self.keep(number, reader)
+
+    def keep(self, number, reader):
+        if number != CANCEL:
+            self.kept.append((number, reader))
+            return
+        batch = reader.take("<Q")
+        reader.end()
+        for at, (kind, run) in enumerate(self.kept):
+            if kind == RUN and struct.unpack_from("<Q", run.data)[0] == batch:
+                del self.kept[at]
+                self.cancelled(batch)
+                return
+
+    def serve(self):
+        while True:
+            number, reader = self.kept.pop(0) if self.kept else self.channel.receive()[:2]
+            if number == LOAD:
+                self.load(reader)
+            elif number == UNLOAD:
+                self.unload(reader)
+            elif number == RUN:
+                self.run(*self.begin(reader))
+            elif number == CANCEL:
+                reader.take("<Q")  # that batch is over
+                reader.end()
+            else:
+                raise ProtocolError(f"message {number} is out of turn")
+
+
+class Lanes(Worker):
+    """Several batches at once: a thread reads messages, one a lane runs batches, the main thread loads and unloads."""
+
+    def __init__(self, channel, memory, lanes):
+        super().__init__(channel, memory)
+        self.under_way, self.lock = {}, threading.Lock()
+        self.batches, self.loads = queue.SimpleQueue(), queue.SimpleQueue()
+        self.threads = [threading.Thread(target=self.guarded, args=(task,), daemon=True) for task in [self.read] + [self.lane] * lanes]
+
+    def guarded(self, task):
+        try:
+            task()
+        except BaseException as problem:  # the main thread ends with it
+            self.loads.put(problem)
+
+    def granted(self, batch):
+        return batch.grants.get()
+
+    def lane(self):
+        while True:
+            batch, function = self.batches.get()
+            with self.lock:
+                if batch.number not in self.under_way:
+                    continue  # cancelled
+                batch.begun = True
+            with function.one_at_a_time:
+                self.run(batch, function)
+
+    def answer(self, batch, *rest):
+        with self.lock:
+            self.under_way.pop(batch, None)
+        super().answer(batch, *rest)
+
+    def read(self):
+        while True:
+            number, reader, _ = self.channel.receive()
+            if number in (LOAD, UNLOAD):
+                self.loads.put((number, reader))
+            elif number == RUN:
+                batch, function = self.begin(reader)
+                with self.lock:
+                    if batch.number in self.under_way:
+                        raise ProtocolError(f"batch {batch.number} twice")
+                    self.under_way[batch.number] = batch
+                self.batches.put((batch, function))
+            elif number == GRANT:
+                self.grant(reader)
+            elif number == CANCEL:
+                self.cancel(reader)
+            else:
+                raise ProtocolError(f"message {number} is out of turn")
+
+    def grant(self, reader):
+        number, offset, size = reader.take("<QQQ")
+        reader.end()
+        with self.lock:
+            batch = self.under_way.get(number)
+            if batch is None or not batch.wants:
+                raise ProtocolError("Grant to nothing wanted")
+            batch.wants = False
+        batch.grants.put((offset, size))
+
+    def cancel(self, reader):
+        number = reader.take("<Q")
+        reader.end()
+        with self.lock:
+            batch = self.under_way.get(number)
+            if batch is None or batch.begun:
+                return
+            del self.under_way[number]
+        self.cancelled(number)
+
+    def serve(self):
+        for thread in self.threads:
+            thread.start()
+        while True:
+            task = self.loads.get()
+            if isinstance(task, BaseException):
+                raise task
+            number, reader = task
+            self.load(reader) if number == LOAD else self.unload(reader)
 
 
 def serve(descriptor):
     channel = Channel(descriptor)
-    worker = Worker(channel)
-    while True:
-        number, reader, descriptors = channel.receive()
-        if number == LOAD and worker.function is None:
-            if not worker.load(reader, descriptors):
-                return 1
-        elif number == RUN and worker.function is not None:
-            worker.run(reader)
-        else:
-            raise ProtocolError(f"message {number} is out of turn")
+    number, reader, descriptors = channel.receive()
+    if number != HELLO:
+        raise ProtocolError(f"message {number} is out of turn")
+    version, size, lanes = reader.take("<IQI")
+    reader.end()
+    if version != VERSION:
+        raise ProtocolError(f"the server speaks version {version} of the worker protocol, this worker {VERSION}; both have to be of one build")
+    if not 1 <= lanes <= LANES_MAX:
+        raise ProtocolError(f"the server asks for {lanes} lanes, there may be 1 to {LANES_MAX}")
+    if len(descriptors) != 1 or os.fstat(descriptors[0]).st_size < size or size == 0:
+        raise ProtocolError(f"no shared memory of {size} bytes came along")
+    memory = mmap.mmap(descriptors[0], size)
+    os.close(descriptors[0])
+    worker = Alone(channel, memory) if lanes == 1 else Lanes(channel, memory, lanes)
+    worker.serve()
 
 
 def main():
@@ -425,12 +602,16 @@ def main():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: a worker does not outlive its server
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        return serve(int(sys.argv[2]))
+        serve(int(sys.argv[2]))
+        status = 0
     except Stopped:
-        return 0
+        status = 0
     except ProtocolError as error:
         print(f"sluice_worker.py: {error}", file=sys.stderr)
-        return 1
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # whatever threads are still running
 
 
 if __name__ == "__main__":

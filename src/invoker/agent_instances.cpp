@@ -1,0 +1,174 @@
+// How the agent loads functions into processes and takes them out again.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "data/clock.h"
+#include "data/tensor.h"
+#include "invoker/agent.h"
+
+namespace sluice::invoker {
+namespace {
+
+const Body& body_of(const Function& function, Level level) {
+  if (level == Level::device && function.gpu) return *function.gpu;
+  return function.cpu ? *function.cpu : *function.gpu;
+}
+
+// Bytes of one row of all declared outputs; 0: some have no fixed size.
+std::size_t declared_row_bytes(const Function& function) {
+  std::size_t total = 0;
+  for (const Port& port : function.outputs) {
+    const auto bytes = data::byte_size(port.type, port.shape);
+    if (!bytes || *bytes == 0) return 0;
+    total += (*bytes + data::Arena::kAlignment - 1) / data::Arena::kAlignment * data::Arena::kAlignment;
+  }
+  return total;
+}
+
+}  // namespace
+
+ColdStart& Agent::cold_start_of(const Instance& instance) {
+  return cold_starts_[{applications_[instance.application.index()].application->name, function_of(instance).name}];
+}
+
+void Agent::load(const LoadInstance& command) {
+  const Function& function = function_of(command.application, command.function);
+  if (Instance* known = find(command.instance)) {                  // its process is there: only the level rises
+    if (known->leaving || command.level <= known->wanted) return;  // delivered twice
+    known->wanted = command.level;
+    known->since = data::now();
+    known->ready_at = known->since + function.cold_start.device;
+    return;
+  }
+  auto instance = std::make_unique<Instance>();
+  instance->id = command.instance;
+  instance->invoker = command.invoker;
+  instance->application = command.application;
+  instance->function = command.function;
+  instance->gpu = command.gpu;
+  instance->wanted = command.level;
+  instance->since = data::now();
+  instance->outputs = OutputSize(declared_row_bytes(function));
+  const bool emulated = body_of(function, command.level).runtime == Runtime::emulated;
+  if (emulated) instance->ready_at = instance->since + function.cold_start.total();
+  if (!emulated) instance->memory_max = function.memory;
+  Process& process = process_for(*instance, function);
+  instance->process = &process;
+  instance->number = process.functions++;
+  process.instances.push_back(instance.get());
+  Instance& added = *instances_.emplace(command.instance, std::move(instance)).first->second;
+  if (process.session) {
+    tell_to_load(added);
+  } else if (process.instances.size() == 1) {
+    spawn(process);
+  }
+  publish();
+}
+
+// One that the instance shares, or one of its own.
+Process& Agent::process_for(const Instance& instance, const Function& function) {
+  const Runtime runtime = body_of(function, instance.wanted).runtime;
+  const std::string& tenant = applications_[instance.application.index()].application->tenant;
+  const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
+  const auto sharing = options_.sharing.find(runtime);
+  const bool shared = sharing != options_.sharing.end() && sharing->second.one_process;
+  for (auto& [id, process] : processes_) {
+    if (!shared || process->invoker != instance.invoker || process->tenant != tenant || process->runtime != runtime ||
+        process->gpu != gpu || process->instances.size() >= wire::functions_max)
+      continue;
+    return *process;
+  }
+  auto made = std::make_unique<Process>();
+  made->id = ProcessId(next_process_++);
+  made->invoker = instance.invoker;
+  made->tenant = tenant;
+  made->runtime = runtime;
+  made->gpu = gpu;
+  made->shared = shared;
+  made->memory_by_group = instance.memory_max && !shared && limits_.limits_memory();
+  return *processes_.emplace(made->id, std::move(made)).first->second;
+}
+
+void Agent::tell_to_load(Instance& instance) {
+  Process& process = *instance.process;
+  const Function& function = function_of(instance);
+  cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
+  const Status told = process.session->load(instance.number, function, body_of(function, instance.wanted));
+  if (!told && !process.session->hung_up()) {
+    lose(process, str("cannot be told what to load: ", told.error().message));
+  }
+}
+
+void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
+  const auto it = std::find_if(process.instances.begin(), process.instances.end(),
+                               [&](const Instance* one) { return one->number == loaded.function; });
+  Instance& instance = **it;  // the session knows what is being loaded
+  if (instance.leaving) {
+    if (loaded.error.empty()) return leave(instance);
+    return remove(instance);
+  }
+  if (!loaded.error.empty()) {
+    const LoadFailed failed{
+        .invoker = instance.invoker,
+        .instance = instance.id,
+        .error = str("LoadFailed: function '", function_of(instance).name, "' cannot be loaded: ", loaded.error)};
+    remove(instance);
+    return hooks_.event(failed);
+  }
+  instance.loaded = true;
+  instance.loaded_at = data::now();
+  instance.batches = loaded.batches;
+  instance.memory = loaded.memory;
+  cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));
+  if (!instance.ready_at) instance.ready_at = instance.since;
+  publish();
+}
+
+void Agent::evict(const EvictInstance& command) {
+  Instance* instance = find(command.instance);
+  if (instance == nullptr || instance->leaving) return;
+  if (command.level != Level::none) {
+    instance->level = instance->wanted = command.level;
+    return hooks_.event(
+        InstanceUnloaded{.invoker = command.invoker, .instance = command.instance, .level = command.level});
+  }
+  instance->leaving = true;
+  if (instance->running == 0) leave(*instance);
+}
+
+// An instance that has its process alone goes with it; else the process is told, once it has loaded it.
+void Agent::leave(Instance& instance) {
+  Process& process = *instance.process;
+  const InstanceUnloaded gone{.invoker = instance.invoker, .instance = instance.id};
+  if (process.instances.size() == 1 || !process.session) {
+    remove(instance);
+    return hooks_.event(gone);
+  }
+  if (process.session->is_loading(instance.number)) return;
+  instance.unloading = true;
+  if (!process.session->unload(instance.number) && !process.session->hung_up()) {
+    lose(process, "does not read what it is told");
+  }
+}
+
+void Agent::on_unloaded(Process& process, const wire::Unloaded& unloaded) {
+  const auto it = std::find_if(process.instances.begin(), process.instances.end(),
+                               [&](const Instance* one) { return one->number == unloaded.function; });
+  const InstanceUnloaded gone{.invoker = (*it)->invoker, .instance = (*it)->id};
+  remove(**it);
+  hooks_.event(gone);
+}
+
+void Agent::remove(Instance& instance) {
+  Process& process = *instance.process;
+  std::erase(process.instances, &instance);
+  instances_.erase(InstanceId(instance.id));
+  if (process.instances.empty()) {
+    end(process);
+    processes_.erase(ProcessId(process.id));
+  }
+  publish();
+}
+
+}  // namespace sluice::invoker

@@ -1,0 +1,136 @@
+#include "invoker/session.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace sluice::invoker {
+
+Session::Session(WorkerProcess process, std::shared_ptr<data::Arena> arena, Options options)
+    : process_(std::move(process)), arena_(std::move(arena)), options_(options) {}
+
+Status Session::tell(const wire::ToWorker& message, const std::vector<int>& descriptors) {
+  if (const Status encoded = wire::encode(message, bytes_); !encoded) return encoded;
+  return process_.channel.send(bytes_, descriptors);
+}
+
+Status Session::hello() {
+  return tell(wire::Hello{.arena_bytes = arena_->capacity(), .lanes = options_.lanes}, {arena_->descriptor()});
+}
+
+Status Session::load(std::uint32_t number, const Function& function, const Body& body) {
+  CHECK(functions_.emplace(number, State::loading).second);
+  return tell(wire::Load{
+      .function = number, .name = function.name, .body = body, .inputs = function.inputs, .outputs = function.outputs});
+}
+
+bool Session::is_loading(std::uint32_t number) const {
+  const auto function = functions_.find(number);
+  return function != functions_.end() && function->second == State::loading;
+}
+
+Status Session::unload(std::uint32_t number) {
+  const auto function = functions_.find(number);
+  CHECK(function != functions_.end() && function->second == State::loaded);
+  function->second = State::unloading;
+  return tell(wire::Unload{number});
+}
+
+Status Session::run(wire::Run run, data::Block space, std::vector<data::Block> held) {
+  run.outputs = {space.offset(), space.size()};
+  const std::uint64_t batch = run.batch;
+  if (const Status told = tell(wire::ToWorker(std::move(run))); !told) return told;
+  asked_.push_back({.batch = batch, .space = std::move(space), .held = std::move(held)});
+  return Done{};
+}
+
+Status Session::cancel(std::uint64_t batch) {
+  const auto it = asked(batch);
+  if (it == asked_.end() || std::exchange(it->cancelled, true)) return Done{};
+  return tell(wire::Cancel{batch});
+}
+
+std::vector<Session::Asked>::iterator Session::asked(std::uint64_t batch) {
+  return std::find_if(asked_.begin(), asked_.end(), [&](const Asked& one) { return one.batch == batch; });
+}
+
+bool Session::hung_up() const {
+  if (process_.channel.descriptor() < 0) return true;
+  pollfd closed{process_.channel.descriptor(), 0, 0};
+  return ::poll(&closed, 1, 0) > 0 && (closed.revents & POLLHUP) != 0;
+}
+
+Session::Heard Session::hear() {
+  switch (process_.channel.receive(bytes_)) {
+    case wire::Received::nothing:
+      return Nothing{};
+    case wire::Received::closed:
+      return Closed{};
+    case wire::Received::message:
+      break;
+  }
+  auto message = wire::decode_from_worker(bytes_);
+  if (!message) return Broken{"wrote rubbish"};
+  return std::visit([this](auto& one) { return on(one); }, *message);
+}
+
+Session::Heard Session::on(wire::Loaded& loaded) {
+  const auto function = functions_.find(loaded.function);
+  if (function == functions_.end() || function->second != State::loading) {
+    return Broken{"said that it has loaded what it was not asked to"};
+  }
+  if (loaded.error.empty()) {
+    function->second = State::loaded;
+  } else {
+    functions_.erase(function);
+  }
+  loaded.batches = std::clamp(loaded.batches, 1u, options_.lanes);
+  return std::move(loaded);
+}
+
+Session::Heard Session::on(wire::Unloaded& unloaded) {
+  const auto function = functions_.find(unloaded.function);
+  if (function == functions_.end() || function->second != State::unloading) {
+    return Broken{"said that it has unloaded what it was not asked to"};
+  }
+  functions_.erase(function);
+  return unloaded;
+}
+
+Session::Heard Session::on(wire::Ran& ran) {
+  const auto it = asked(ran.batch);
+  if (it == asked_.end()) return Broken{"answered what it was not asked"};
+  if (ran.cancelled && !it->cancelled) return Broken{"gave up a batch that nobody cancelled"};
+  Answer answer{.ran = std::move(ran), .space = std::move(it->space)};
+  asked_.erase(it);
+  return answer;
+}
+
+Session::Heard Session::on(wire::Wanted& wanted) {
+  const auto it = asked(wanted.batch);
+  if (it == asked_.end()) return Broken{"asked for space for no batch"};
+  wire::Grant grant{.batch = wanted.batch};
+  if (auto space = space_of(static_cast<std::size_t>(wanted.bytes))) {
+    grant.outputs = {space->offset(), space->size()};
+    it->space = std::move(*space);
+  }
+  if (tell(wire::ToWorker(grant)) || hung_up()) return Nothing{};
+  return Broken{"does not read what it is told"};
+}
+
+std::optional<data::Block> Session::space_of(std::size_t bytes) const {
+  auto space = arena_->allocate(bytes);
+  if (!space || !options_.own_pages) return space;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(space->data()) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(space->data() + space->size());
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+  return space;
+}
+
+}  // namespace sluice::invoker

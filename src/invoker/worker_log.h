@@ -1,0 +1,54 @@
+// WorkerLog: what a worker prints, as lines. Read in bounded parts: a worker that never stops printing must not keep
+// anybody from their work. Used by Agent and the profiler.
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "wire/channel.h"
+
+namespace sluice::invoker {
+
+class WorkerLog {
+ public:
+  // Takes a part of what is there; `on_line` gets whole lines, of a bounded length. At its end the log is closed: it
+  // would be readable for ever.
+  template <class OnLine>
+  void read(wire::Descriptor& log, const OnLine& on_line) {
+    std::array<char, kReadMax> buffer;  // NOLINT: read fills it
+    const ssize_t got = log.valid() ? ::read(log.get(), buffer.data(), buffer.size()) : -1;
+    if (got == 0) log.reset();
+    if (got <= 0) return;
+    partial_.append(buffer.data(), static_cast<std::size_t>(got));
+    std::string_view left = partial_;
+    for (std::size_t end = 0; (end = left.find('\n')) != std::string_view::npos || left.size() > kLineMax;) {
+      const std::size_t length = std::min(end, kLineMax);
+      line(std::string(left.substr(0, length)), on_line);
+      left.remove_prefix(end == length ? length + 1 : length);
+    }
+    partial_ = std::string(left);
+  }
+  // A last line may have no end.
+  template <class OnLine>
+  void end_line(const OnLine& on_line) {
+    if (!partial_.empty()) line(std::exchange(partial_, {}), on_line);
+  }
+  [[nodiscard]] const std::string& last_line() const { return last_; }
+
+ private:
+  static constexpr std::size_t kReadMax = 64u << 10;  // what a pipe holds
+  static constexpr std::size_t kLineMax = 1000;
+
+  template <class OnLine>
+  void line(std::string text, const OnLine& on_line) {
+    on_line(text);
+    last_ = std::move(text);
+  }
+  std::string partial_, last_;
+};
+
+}  // namespace sluice::invoker
