@@ -61,8 +61,9 @@ void wait_for_message(const wire::Channel& channel, std::vector<Child>& children
       if (!wire::has_ended(child.handle)) return false;
       wire::end_group_of(child.pid);
       const auto end = wire::end_of(child.handle);
-      if (end && child.end.valid()) (void)!::write(child.end.get(), &*end, sizeof *end);
-      return wire::wait_for(child.handle);
+      if (!wire::wait_for(child.handle)) return false;
+      if (end) (void)!::write(child.end.get(), &*end, sizeof *end);
+      return true;
     });
     if (ready.front().revents != 0) return;
   }
