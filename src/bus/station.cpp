@@ -1,0 +1,94 @@
+#include "bus/station.h"
+
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace sluice::bus {
+namespace {
+
+constexpr std::size_t kItemsOfAFrame = 256;
+
+// Times in a command are of the scheduler's clock.
+void shift(StartBatch& start, Duration difference) {
+  const auto move = [&](Time& time) {
+    if (time != Time() && time != Time::max()) time = time + difference;
+  };
+  move(start.earliest);
+  move(start.latest);
+  for (BatchMember& member : start.members) move(member.ready);
+}
+
+}  // namespace
+
+Station::Station(Link& machine, Transport& transport, const Options& options)
+    : machine_(machine), transport_(transport), options_(options) {}
+
+void Station::work(Time now) {
+  if (out_.session().number == 0) begin_session(now);
+  std::string bytes;
+  while (transport_.receive(bytes)) read(bytes, now);
+  heard_.clear();
+  machine_.receive(now, heard_);
+  for (Event& event : heard_.events) out_.queue(std::move(event));
+  for (Printed& printed : heard_.printed) {
+    if (out_.unacknowledged() < options_.printed_max) out_.queue(std::move(printed));
+  }
+  send(now);
+}
+
+// What happened on the machine before it is asked what it is comes before that in the session as well.
+void Station::begin_session(Time now) {
+  const bool first = out_.session().number == 0;
+  auto kept = out_.begin({options_.epoch, out_.session().number + 1});
+  for (FromInvoker& item : kept) {
+    // A session says itself what the machine is: what an earlier one said is out of date.
+    const auto* event = std::get_if<Event>(&item);
+    if (event == nullptr || !std::holds_alternative<InvokerJoined>(*event)) out_.queue(std::move(item));
+  }
+  heard_.clear();
+  if (!first) machine_.receive(now, heard_);
+  for (Event& event : heard_.events) out_.queue(std::move(event));
+  heard_.clear();
+  if (first) return;  // the machine says it with its first events
+  for (InvokerJoined& joined : machine_.joined()) out_.queue(Event(std::move(joined)));
+}
+
+void Station::read(std::string_view bytes, Time now) {
+  auto frame = decode_to_invoker(bytes);
+  if (!frame) return;  // as good as lost
+  if (frame->session != out_.session()) return;
+  if (frame->rejoin) return begin_session(now);
+  const Duration difference = now - frame->at;
+  auto items = out_.take(std::move(*frame));
+  if (!items) return begin_session(now);
+  for (ToInvoker& item : *items) carry_out(item, difference);
+}
+
+void Station::carry_out(ToInvoker& item, Duration clock_difference) {
+  if (auto* deploy = std::get_if<Deploy>(&item)) {
+    if (deploy->application != nullptr && known_.insert(deploy->id).second)
+      machine_.deploy(deploy->id, std::move(deploy->application));
+  } else if (const auto* forget = std::get_if<Forget>(&item)) {
+    if (known_.erase(forget->id) > 0) machine_.forget(forget->id);
+  } else {
+    auto& command = std::get<Command>(item);
+    if (carried_out_ && command.id <= *carried_out_) return;
+    carried_out_ = command.id;
+    if (auto* start = std::get_if<StartBatch>(&command.action)) shift(*start, clock_difference);
+    machine_.send(command);
+  }
+}
+
+void Station::send(Time now) {
+  if (!out_.owes() && now < due()) return;
+  do {
+    const auto bytes = encode(out_.next(now, kItemsOfAFrame));
+    CHECK_MSG(bytes.ok(), "what happened on a machine does not fit into a message");
+    transport_.send(*bytes);
+  } while (out_.has_more());
+  sent_at_ = now;
+}
+
+}  // namespace sluice::bus
