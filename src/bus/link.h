@@ -44,10 +44,6 @@ class Link {
   virtual void send(Command& command) = 0;
   // Appends what has happened since the last call. The first event of an invoker is its InvokerJoined.
   virtual void receive(Time now, Heard& out) = 0;
-  // What the invokers are, run, have loaded and hold at this moment, as they would say it to a scheduler that knows
-  // nothing of them.
-  [[nodiscard]] virtual std::vector<InvokerJoined> joined() const = 0;
-
   // When to call receive() even if nobody says that something happened; in the past: something has.
   [[nodiscard]] virtual Time due() const = 0;
 };

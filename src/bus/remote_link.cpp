@@ -88,7 +88,8 @@ void RemoteLink::take(FromInvoker& item, Heard& out) {
     return;
   }
   auto& event = std::get<Event>(item);
-  if (const auto* joined = std::get_if<InvokerJoined>(&event)) members_[joined->id] = {*joined, true};
+  if (const auto* joined = std::get_if<InvokerJoined>(&event))
+    members_[joined->id] = {joined->epoch, joined->session, true};
   out.events.push_back(std::move(event));
 }
 
@@ -98,15 +99,9 @@ void RemoteLink::lose_silent(Time now, Heard& out) {
   if (silent) connected_ = false;
   std::erase_if(members_, [&](const auto& entry) {
     if (!silent && (entry.second.in_session || !settled)) return false;
-    out.events.push_back(InvokerLost{entry.first, entry.second.joined.epoch});
+    out.events.push_back(InvokerLost{entry.first, entry.second.epoch, entry.second.session});
     return true;
   });
-}
-
-std::vector<InvokerJoined> RemoteLink::joined() const {
-  std::vector<InvokerJoined> out;
-  for (const auto& [id, member] : members_) out.push_back(member.joined);
-  return out;
 }
 
 void RemoteLink::flush(Time now) {

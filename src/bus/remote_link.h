@@ -1,6 +1,6 @@
 // RemoteLink: the scheduler's end of a link to machines elsewhere, over a Transport to their Station. Nothing is sent
-// again: a command that was sent and not carried out when a session ends is dropped, as is one to an invoker that has not
-// joined in this session; its InvokerJoined tells the scheduler what really runs, and the scheduler starts the rest
+// again: a command that was sent and not carried out when a session ends is dropped, as is one to an invoker that has
+// not joined in this session; its InvokerJoined tells the scheduler what really runs, and the scheduler starts the rest
 // again. So a gap costs no batch that runs. An invoker that is silent for too long is lost.
 #pragma once
 #include <cstddef>
@@ -29,7 +29,6 @@ class RemoteLink : public Link {
   void forget(ApplicationId id) override;
   void send(Command& command) override;
   void receive(Time now, Heard& out) override;
-  [[nodiscard]] std::vector<InvokerJoined> joined() const override;
 
   // Sends what is queued, and a sign of life where it is time for one. At the end of every step.
   void flush(Time now);
@@ -47,8 +46,8 @@ class RemoteLink : public Link {
   Conversation<ToInvoker, FromInvoker> out_;
   std::map<ApplicationId, std::shared_ptr<const Application>> applications_;
   struct Member {
-    InvokerJoined joined;    // as it said last
-    bool in_session = false;  // said so in this session: only then commands reach it
+    std::uint64_t epoch = 0, session = 0;  // as it said when it joined
+    bool in_session = false;               // it said so in this session: only then commands reach it
   };
   std::map<InvokerId, Member> members_;  // that the scheduler believes to be there
   bool connected_ = false;               // a session is under way

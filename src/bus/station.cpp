@@ -29,30 +29,38 @@ void Station::work(Time now) {
   if (out_.session().number == 0) begin_session(now);
   std::string bytes;
   while (transport_.receive(bytes)) read(bytes, now);
-  heard_.clear();
-  machine_.receive(now, heard_);
-  for (Event& event : heard_.events) out_.queue(std::move(event));
-  for (Printed& printed : heard_.printed) {
-    if (out_.unacknowledged() < options_.printed_max) out_.queue(std::move(printed));
-  }
+  collect(now);
   send(now);
 }
 
-// What happened on the machine before it is asked what it is comes before that in the session as well.
+// What happened on the machine before it says what it is comes before that in the session as well.
 void Station::begin_session(Time now) {
-  const bool first = out_.session().number == 0;
   auto kept = out_.begin({options_.epoch, out_.session().number + 1});
   for (FromInvoker& item : kept) {
-    // A session says itself what the machine is: what an earlier one said is out of date.
+    // What an earlier session said of the machine as a whole is out of date.
     const auto* event = std::get_if<Event>(&item);
     if (event == nullptr || !std::holds_alternative<InvokerJoined>(*event)) out_.queue(std::move(item));
   }
+  if (out_.session().number == 1) return;  // the machine's own first events say what it is
+  collect(now);
+  for (InvokerJoined& joined : inventory_.joined()) queue(Event(std::move(joined)));
+}
+
+void Station::collect(Time now) {
   heard_.clear();
-  if (!first) machine_.receive(now, heard_);
-  for (Event& event : heard_.events) out_.queue(std::move(event));
-  heard_.clear();
-  if (first) return;  // the machine says it with its first events
-  for (InvokerJoined& joined : machine_.joined()) out_.queue(Event(std::move(joined)));
+  machine_.receive(now, heard_);
+  for (Event& event : heard_.events) {
+    inventory_.note(event);
+    queue(std::move(event));
+  }
+  for (Printed& printed : heard_.printed) {
+    if (out_.unacknowledged() < options_.printed_max) out_.queue(std::move(printed));
+  }
+}
+
+void Station::queue(Event event) {
+  if (auto* joined = std::get_if<InvokerJoined>(&event)) joined->session = out_.session().number;
+  out_.queue(std::move(event));
 }
 
 void Station::read(std::string_view bytes, Time now) {
@@ -77,6 +85,7 @@ void Station::carry_out(ToInvoker& item, Duration clock_difference) {
     if (carried_out_ && command.id <= *carried_out_) return;
     carried_out_ = command.id;
     if (auto* start = std::get_if<StartBatch>(&command.action)) shift(*start, clock_difference);
+    inventory_.note(command.action);
     machine_.send(command);
   }
 }

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "bus/conversation.h"
 #include "bus/frame.h"
+#include "bus/inventory.h"
 #include "bus/link.h"
 
 namespace sluice::bus {
@@ -33,6 +34,9 @@ class Station {
 
  private:
   void begin_session(Time now);
+  // Queues what has happened on the machine.
+  void collect(Time now);
+  void queue(Event event);
   void read(std::string_view bytes, Time now);
   void carry_out(ToInvoker& item, Duration clock_difference);
   void send(Time now);
@@ -41,9 +45,10 @@ class Station {
   Transport& transport_;
   Options options_;
   Conversation<FromInvoker, ToInvoker> out_;
-  std::set<ApplicationId> known_;        // applications
+  Inventory inventory_;
+  std::set<ApplicationId> known_;         // applications
   std::optional<CommandId> carried_out_;  // the newest
-  Heard heard_;                          // scratch
+  Heard heard_;                           // scratch
   Time sent_at_;
 };
 

@@ -34,8 +34,9 @@ struct World {
     for (int i = 0; i < count; ++i) step();
   }
   CommandId start(std::uint64_t batch) {
-    Command command{.id = CommandId(next_command++),
-                    .action = StartBatch{.id = BatchId(batch), .invoker = InvokerId(0), .latest = now + Duration::s(1)}};
+    Command command{
+        .id = CommandId(next_command++),
+        .action = StartBatch{.id = BatchId(batch), .invoker = InvokerId(0), .latest = now + Duration::s(1)}};
     const CommandId id = command.id;
     link.send(command);
     return id;
@@ -96,6 +97,43 @@ TEST(RemoteLink, JoinsAgainAfterAGapWithoutLosingWhatRuns) {
   world.start(4);
   world.steps(2);
   EXPECT_TRUE(world.machine.running.contains(BatchId(4)));
+}
+
+TEST(RemoteLink, SaysWhatRunsIsLoadedAndHeldWhenItJoinsAgain) {
+  World world;
+  world.steps(2);
+  const auto send = [&](Action action) {
+    Command command{.id = CommandId(world.next_command++), .action = std::move(action)};
+    world.link.send(command);
+  };
+  const InvokerId at(0);
+  send(LoadInstance{.invoker = at, .instance = InstanceId(5), .level = Level::host});
+  send(LoadInstance{.invoker = at, .instance = InstanceId(6), .level = Level::device});
+  for (const std::uint64_t b : {1u, 2u}) {
+    send(StartBatch{.id = BatchId(b),
+                    .invoker = at,
+                    .instance = InstanceId(5),
+                    .members = {{.invocation = InvocationId(b), .request = RequestId(70 + b)}}});
+  }
+  world.steps(2);
+  world.machine.events.push_back(InstanceLoaded{.invoker = at, .instance = InstanceId(5), .level = Level::host});
+  world.machine.events.push_back(BatchFinished{.id = BatchId(1), .results = {{.id = InvocationId(1)}}});
+  world.steps(2);
+  world.start(9);
+  world.link.flush(world.now);
+  world.down.drop_all();
+  world.steps(20);
+  ASSERT_EQ(world.count<InvokerJoined>(), 2u);
+  const auto last = std::find_if(world.heard.rbegin(), world.heard.rend(),
+                                 [](const Event& e) { return std::holds_alternative<InvokerJoined>(e); });
+  const auto& joined = std::get<InvokerJoined>(*last);
+  EXPECT_EQ(joined.session, 2u);
+  ASSERT_EQ(joined.instances.size(), 2u);
+  EXPECT_EQ(joined.instances[0].level, Level::host);
+  EXPECT_EQ(joined.instances[1].moving_to, Level::device);
+  ASSERT_EQ(joined.running.size(), 1u);
+  EXPECT_EQ(joined.running[0].id, BatchId(2));
+  EXPECT_EQ(joined.objects, std::vector{RequestId(71)});
 }
 
 TEST(RemoteLink, NoticesThatTheLastFrameWasLost) {

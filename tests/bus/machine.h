@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "bus/link.h"
 #include "bus/frame.h"
+#include "bus/link.h"
 
 namespace sluice::bus {
 
 class Machine : public Link {
  public:
-  explicit Machine(InvokerId id = InvokerId(0), std::uint64_t epoch = 1) : id_(id), epoch_(epoch) {
-    events.push_back(joined().front());
+  explicit Machine(InvokerId id = InvokerId(0), std::uint64_t epoch = 1) {
+    events.push_back(InvokerJoined{.id = id, .epoch = epoch, .capacity = {.vcpu = 4}});
   }
   void deploy(ApplicationId id, std::shared_ptr<const Application>) override { deployed.push_back(id); }
   void forget(ApplicationId id) override { forgotten.push_back(id); }
@@ -28,9 +28,6 @@ class Machine : public Link {
   void receive(Time, Heard& out) override {
     for (Event& event : events) out.events.push_back(std::move(event));
     events.clear();
-  }
-  [[nodiscard]] std::vector<InvokerJoined> joined() const override {
-    return {{.id = id_, .epoch = epoch_, .capacity = {.vcpu = 4}}};
   }
   [[nodiscard]] Time due() const override { return Time::max(); }
 
@@ -43,10 +40,6 @@ class Machine : public Link {
   std::vector<CommandId> carried_out;
   std::map<BatchId, StartBatch> running;
   std::vector<Event> events;
-
- private:
-  InvokerId id_;
-  std::uint64_t epoch_;
 };
 
 // One direction.
@@ -66,8 +59,10 @@ class Wire {
       const std::uint64_t luck = rng.below(4);
       if (luck == 0) continue;
       if (luck == 1) out.push_back(frame);
-      if (luck == 2 && !out.empty()) out.insert(out.end() - 1, frame);
-      else out.push_back(std::move(frame));
+      if (luck == 2 && !out.empty())
+        out.insert(out.end() - 1, frame);
+      else
+        out.push_back(std::move(frame));
     }
     frames_ = std::move(out);
   }
