@@ -101,16 +101,12 @@ void Agent::look() {
   look_at_clock();
 }
 
-void Agent::listen(std::optional<Time> until) {
-  waker_.listen(std::min(until.value_or(Time::max()), due()));
-  if (any_spawned()) waker_.ring();
-}
-
 void Agent::act(Command& command) {
   if (const auto* load_command = std::get_if<LoadInstance>(&command.action)) return load(*load_command);
   if (const auto* evict_command = std::get_if<EvictInstance>(&command.action)) return evict(*evict_command);
   if (auto* start = std::get_if<StartBatch>(&command.action)) return start_batch(*start);
   if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return cancel_batch(*cancel);
+  if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) return objects_.release(release->request);
   ++counters_.refused;
   note(str("a command was not carried out: ", name_of(command.action), " is nothing that this invoker does"));
 }
@@ -153,7 +149,7 @@ void Agent::spawn(const Process& process) {
   });
 }
 
-bool Agent::any_spawned() {
+bool Agent::any_spawned() const {
   const std::lock_guard lock(spawned_mutex_);
   return !spawned_.empty();
 }
@@ -325,6 +321,7 @@ void Agent::look_at_clock() {
 }
 
 Time Agent::due() const {
+  if (any_spawned()) return Time();
   Time next = Time::max();
   for (const auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);

@@ -75,8 +75,8 @@ class Agent {
   void act(Command& command);
   // Deals with what has happened; does not wait.
   void look();
-  // Before waiting with the waker: it wakes when there is something for look(), and at `until`.
-  void listen(std::optional<Time> until);
+  // When look() has something to do even if the waker is not told; in the past: it has.
+  [[nodiscard]] Time due() const;
   [[nodiscard]] Waker& waker() { return waker_; }
 
   [[nodiscard]] const ColdStarts& cold_starts() const { return cold_starts_; }
@@ -102,7 +102,7 @@ class Agent {
   };
 
   // Processes and the clock: agent.cpp.
-  [[nodiscard]] bool any_spawned();
+  [[nodiscard]] bool any_spawned() const;
   void take_spawned();
   void spawned(Process& process, WorkerProcess worker);
   void spawn(const Process& process);
@@ -118,7 +118,6 @@ class Agent {
   void end(Process& process);
   void look_at_clock();
   void look_at_memory(Process& process);
-  [[nodiscard]] Time due() const;  // when to look at the clock next
 
   // Instances: agent_instances.cpp.
   void load(const LoadInstance& command);
@@ -161,7 +160,7 @@ class Agent {
   Rng luck_;
 
   Waker waker_;
-  std::mutex spawned_mutex_;
+  mutable std::mutex spawned_mutex_;
   std::vector<Spawned> spawned_;  // guarded by spawned_mutex_
   std::unique_ptr<TaskThread> spawning_;
   Reaper ending_;

@@ -11,8 +11,13 @@ namespace sluice::live {
 namespace {
 
 bool for_invoker(const Action& action) {
-  return std::holds_alternative<LoadInstance>(action) || std::holds_alternative<EvictInstance>(action) ||
-         std::holds_alternative<StartBatch>(action) || std::holds_alternative<CancelBatch>(action);
+  return std::visit(
+      [](const auto& a) {
+        return requires {
+          a.invoker;
+        };
+      },
+      action);
 }
 
 std::uint32_t batch_max_of(const Application& application) {
@@ -106,7 +111,7 @@ void Runner::deliver(Commands& commands) {
     } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
       reply(*replied);
     }
-    if (for_invoker(command.action)) outside_.act(command);
+    if (for_invoker(command.action)) link_.send(command);
   }
 }
 
@@ -227,7 +232,7 @@ void Runner::publish() {
   next->bytes_in = bytes_in_;
   next->retries = scheduler_->counters().retries;
   next->decisions = decisions_;
-  outside_.describe(*next);
+  tell_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
   changed_ = false;
 }

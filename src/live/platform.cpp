@@ -52,7 +52,7 @@ Platform::~Platform() {
   if (profiling_) profiling_->stop();
   if (deployments_) deployments_->stop();
   if (runner_) runner_->stop();
-  if (agent_) agent_->stop();
+  if (machines_) agent().stop();
   if (writer_) writer_->stop();
 }
 
@@ -77,9 +77,8 @@ Status Platform::begin() {
   if (!reader) return reader.error();
   reader_ = std::make_unique<store::Reader>(std::move(*reader));
   if (const Status made = make_runner(*epoch); !made) return made;
-  if (const Status started = agent_->start(); !started) return started;
+  if (const Status started = agent().start(); !started) return started;
   make_parts(std::move(*store));
-  join_machines(*epoch);
   runner_->start();
   deployments_->restore(std::move(*applications));
   journal_->begin_again(*unfinished);
@@ -96,31 +95,15 @@ Status Platform::make_runner(std::uint64_t epoch) {
   std::filesystem::create_directories(events, failed);
   auto log = EventLog::open({.directory = events, .epoch = epoch}, header);
   if (!log) return log.error();
-  agent_ = std::make_unique<invoker::Agent>(
+  machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arena_, objects_,
-      invoker::AgentHooks{
-          .event = [this](Event event) { runner_->happened(std::move(event)); },
-          .log = [this](BatchId batch, const std::string& line) { runner_->history().log(batch, line); },
-          .note = [this](const std::string& line) { say(line); }});
-  runner_ = std::make_unique<Runner>(
-      std::move(*scheduler), std::move(*log), arena_, objects_,
-      Runner::Outside{.deploy =
-                          [this](ApplicationId id, std::shared_ptr<const Application> application) {
-                            agent_->deploy(id, std::move(application));
-                          },
-                      .forget =
-                          [this](ApplicationId id) {
-                            agent_->forget(id);
-                            deployments_->trim_memory();
-                          },
-                      .act = [this](Command& command) { agent_->act(command); },
-                      .look = [this] { agent_->look(); },
-                      .listen = [this](std::optional<Time> until) { agent_->listen(until); },
-                      .wait = [this] { agent_->waker().wait(); },
-                      .ring = [this] { agent_->waker().ring(); },
-                      .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                      .trouble = [this](const std::string& line) { say(line); }},
-      options_.mailbox_max);
+      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
+  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arena_, objects_,
+                                     Runner::Machines{*machines_, agent().waker()},
+                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
+                                                  .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+                                                  .trouble = [this](const std::string& line) { say(line); }},
+                                     options_.mailbox_max);
   return Done{};
 }
 
@@ -139,17 +122,6 @@ void Platform::make_parts(store::Store store) {
   deployments_ = std::make_unique<Deployments>(
       Deployments::Options{.models = options_.directory + "/models", .nodes = options_.nodes, .say = told}, *writer_,
       *profiling_, runner);
-}
-
-void Platform::join_machines(std::uint64_t epoch) {
-  std::uint32_t next = 0;
-  for (const NodeGroup& group : options_.nodes) {
-    NodeGroup one = group;
-    one.count = 1;
-    for (std::uint32_t i = 0; i < group.count; ++i) {
-      runner_->mailbox().post(Event(InvokerJoined{.id = InvokerId(next++), .epoch = epoch, .capacity = one}));
-    }
-  }
 }
 
 void Platform::say(const std::string& line) const {
@@ -259,15 +231,15 @@ void Platform::describe(Snapshot& snapshot) const {
     const std::lock_guard lock(listening_mutex_);
     snapshot.listening = listening_;
   }
-  const invoker::AgentCounters& counters = agent_->counters();
+  const invoker::AgentCounters& counters = agent().counters();
   snapshot.bytes_out = counters.bytes_out;
   snapshot.bytes_gathered = counters.bytes_gathered;
   snapshot.gathers = counters.gathers;
   snapshot.batches = counters.batches;
   snapshot.cold_starts = counters.cold_starts;
   snapshot.worker_crashes = counters.crashes;
-  snapshot.cold = cold_of(agent_->cold_starts());
-  for (const invoker::WorkerStatus& worker : agent_->workers()) {
+  snapshot.cold = cold_of(agent().cold_starts());
+  for (const invoker::WorkerStatus& worker : agent().workers()) {
     if (worker.invoker.index() >= snapshot.nodes.size()) continue;
     snapshot.nodes[worker.invoker.index()].instances.push_back({.id = worker.instance,
                                                                 .function = worker.function,
@@ -275,8 +247,8 @@ void Platform::describe(Snapshot& snapshot) const {
                                                                 .pid = worker.pid});
   }
   for (NodeInfo& node : snapshot.nodes) {
-    node.vcpu_enforced = agent_->limits().describe_cpu();
-    node.memory_enforced = agent_->limits().describe_memory();
+    node.vcpu_enforced = agent().limits().describe_cpu();
+    node.memory_enforced = agent().limits().describe_memory();
     node.gpu_enforced = node.gpus.empty() ? "no GPU" : "emulated";
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "domain/cluster.h"
-#include "invoker/agent.h"
+#include "invoker/agent_link.h"
 #include "live/deployments.h"
 #include "live/journal.h"
 #include "live/local_identity.h"
@@ -49,7 +49,7 @@ class Platform final : public Service {
   // and soon after `soon`, until the platform is taken back.
   void lend(std::function<void()> soon) { runner_->lend(std::move(soon)); }
   void take_back() { runner_->take_back(); }
-  [[nodiscard]] int descriptor() { return agent_->waker().descriptor(); }
+  [[nodiscard]] int descriptor() { return agent().waker().descriptor(); }
   void work() { runner_->work(); }
 
   [[nodiscard]] Identity& identity() { return *identity_; }
@@ -75,8 +75,8 @@ class Platform final : public Service {
   [[nodiscard]] Status begin();
   [[nodiscard]] Status make_runner(std::uint64_t epoch);
   void make_parts(store::Store store);
-  void join_machines(std::uint64_t epoch);
   void describe(Snapshot& snapshot) const;
+  [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
   void say(const std::string& line) const;
 
   PlatformOptions options_;
@@ -85,7 +85,7 @@ class Platform final : public Service {
   std::unique_ptr<LocalIdentity> identity_;
   std::unique_ptr<store::Writer> writer_;
   std::unique_ptr<store::Reader> reader_;
-  std::unique_ptr<invoker::Agent> agent_;
+  std::unique_ptr<invoker::AgentLink> machines_;
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Profiling> profiling_;

@@ -34,12 +34,14 @@ ModelStats::OfBatch& of_size(std::vector<ModelStats::OfBatch>& batches, std::uin
 }  // namespace
 
 Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
-               data::ObjectStore& objects, Outside outside, std::size_t mailbox_max)
+               data::ObjectStore& objects, Machines machines, Told told, std::size_t mailbox_max)
     : scheduler_(std::move(scheduler)),
       log_(std::move(log)),
       arena_(std::move(arena)),
       objects_(objects),
-      outside_(std::move(outside)),
+      link_(machines.link),
+      waker_(machines.waker),
+      tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory) {}
 
@@ -59,7 +61,7 @@ void Runner::lend(std::function<void()> soon) {
   stop();
   soon_ = std::move(soon);
   borrower_ = std::this_thread::get_id();
-  outside_.ring();  // what is there already
+  waker_.ring();  // what is there already
 }
 
 void Runner::take_back() {
@@ -72,7 +74,7 @@ void Runner::ring() {
   if (borrower_.load() == std::this_thread::get_id()) {
     soon_();
   } else {
-    outside_.ring();
+    waker_.ring();
   }
 }
 
@@ -80,17 +82,17 @@ void Runner::loop() {
   for (;;) {
     work();
     if (!running_) return;
-    outside_.wait();
+    waker_.wait();
   }
 }
 
 void Runner::work() {
-  outside_.look();
+  heard_.clear();
+  link_.receive(data::now(), heard_);
   mailbox_.take(letters_);
   now_ = std::max(now_, data::now());
-  reading_.swap(happened_);
-  for (Event& event : reading_) read(event);
-  reading_.clear();
+  for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
+  for (Event& event : heard_.events) read(event);
   for (Letter& letter : letters_) read(letter);
   letters_.clear();
   expire_timeouts();
@@ -101,8 +103,8 @@ void Runner::work() {
   if (told_ || due()) decide();
   in_system_.store(scheduler_->requests_in_system());
   if (changed_ && now_ - published_ >= kSnapshotAge) publish();
-  outside_.listen(wake_at());
-  if (mailbox_.size() > 0 || !happened_.empty()) outside_.ring();
+  waker_.listen(std::min(wake_at().value_or(Time::max()), link_.due()));
+  if (mailbox_.size() > 0 || link_.due() <= now_) waker_.ring();
 }
 
 void Runner::decide() {
@@ -112,7 +114,7 @@ void Runner::decide() {
   scheduler_->decide(now_, commands_);
   decisions_.add(data::now() - began);
   log_.decided(commands_, now_);
-  if (const Status flushed = log_.flush(); !flushed) outside_.trouble(flushed.error().message);
+  if (const Status flushed = log_.flush(); !flushed) tell_.trouble(flushed.error().message);
   deliver(commands_);
   forget_retired();
   log_.rotate_if_due(*scheduler_);
@@ -198,7 +200,7 @@ void Runner::read(Deploying& deploying) {
                        .version = deploying.version,
                        .is_function = deploying.is_function,
                        .reason = deploying.reason});
-  outside_.deploy(id, deploying.application);
+  link_.deploy(id, deploying.application);
   observe(ApplicationDeployed{id, deploying.application});
   const bool replaces = before != names_.end() && deployed_[before->second.index()].application->name == name;
   if (replaces) {  // requests of the old one go on as they began
@@ -243,7 +245,8 @@ void Runner::forget_retired() {
     if (!scheduler_->is_retired(id)) return false;
     std::erase_if(batches_, [&](const auto& entry) { return entry.second.application == id; });
     deployed_[id.index()] = {.removed = true};
-    outside_.forget(id);
+    link_.forget(id);
+    tell_.forgotten(id);
     return true;
   });
 }

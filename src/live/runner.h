@@ -14,8 +14,10 @@
 #include <variant>
 #include <vector>
 
+#include "bus/link.h"
 #include "core/scheduler.h"
 #include "data/object_store.h"
+#include "invoker/waker.h"
 #include "live/event_log.h"
 #include "live/history.h"
 #include "live/mailbox.h"
@@ -51,32 +53,29 @@ using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Barr
 
 class Runner {
  public:
-  struct Outside {  // what carries commands out, and who wants to know
-    std::function<void(ApplicationId, std::shared_ptr<const Application>)> deploy;
-    std::function<void(ApplicationId)> forget;  // it was removed, and nothing of it is left
-    std::function<void(Command&)> act;
-    std::function<void()> look;                             // happened() is called for what has
-    std::function<void(std::optional<Time> until)> listen;  // before wait()
-    std::function<void()> wait;  // until something happens, ring() is called, or the time that listen() was told
-    std::function<void()> ring;  // any thread
-    std::function<void(Snapshot&)> describe;  // adds what others know
+  struct Told {                                    // who wants to know
+    std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
+    std::function<void(Snapshot&)> describe;       // adds what others know
     std::function<void(const std::string&)> trouble;
   };
+  // `waker`: wakes when `link` has something to receive.
+  struct Machines {
+    bus::Link& link;
+    invoker::Waker& waker;
+  };
   Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
-         data::ObjectStore& objects, Outside outside, std::size_t mailbox_max);
+         data::ObjectStore& objects, Machines machines, Told told, std::size_t mailbox_max);
   ~Runner() { stop(); }
 
   void start();
   void stop();  // now; what is under way stays unanswered
 
-  // Its thread ends, and the calling one runs it from now on: it calls work() whenever wait() would end, and soon after
+  // Its thread ends, and the calling one runs it from now on: it calls work() whenever the waker wakes, and soon after
   // it has been asked to by `soon`, which is called in that thread.
   void lend(std::function<void()> soon);
   void work();       // does not wait
   void take_back();  // its own thread again; the other one does not call work() any more
 
-  // From within act() and look() only: what happened on this machine.
-  void happened(Event event) { happened_.push_back(std::move(event)); }
   [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const { return std::atomic_load(&snapshot_); }
@@ -138,7 +137,9 @@ class Runner {
   EventLog log_;
   std::shared_ptr<data::Arena> arena_;
   data::ObjectStore& objects_;
-  Outside outside_;
+  bus::Link& link_;
+  invoker::Waker& waker_;
+  Told tell_;
   Mailbox<Letter> mailbox_;
   History history_;
   std::thread thread_;
@@ -157,7 +158,7 @@ class Runner {
   std::unordered_map<RequestId, Pending> pending_;
   std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
   std::unordered_map<BatchId, Batch> batches_;
-  std::vector<Event> happened_, reading_;
+  bus::Heard heard_;   // scratch
   Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;
   DecisionTimes decisions_;

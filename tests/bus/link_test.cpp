@@ -1,9 +1,9 @@
 // Two ends of a remote link over a wire that loses nothing, loses something, or is cut.
 #include <gtest/gtest.h>
 
+#include "bus/machine.h"
 #include "bus/remote_link.h"
 #include "bus/station.h"
-#include "machine.h"
 
 namespace sluice::bus {
 namespace {

@@ -138,7 +138,8 @@ class Scene {
   }
   // Until something happens or the time comes.
   void wait(std::optional<Time> until = std::nullopt) {
-    agent_.listen(until);
+    agent_.waker().listen(std::min(until.value_or(Time::max()), agent_.due()));
+    if (agent_.due() <= data::now()) agent_.waker().ring();
     agent_.waker().wait();
     agent_.look();
   }

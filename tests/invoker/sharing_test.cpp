@@ -164,10 +164,10 @@ TEST_F(SharingTest, SaysWhatRunsAndWhatIsLoaded) {
 }
 
 TEST_F(SharingTest, ACommandThatNobodyCarriesOutIsNoted) {
-  scene_.act(ReleaseObjects{.invoker = InvokerId(0), .request = RequestId(1)});
+  scene_.act(Accept{.request = RequestId(1)});
   EXPECT_EQ(scene_.agent().counters().refused, 1u);
   ASSERT_EQ(scene_.notes().size(), 1u);
-  EXPECT_NE(scene_.notes()[0].find("ReleaseObjects"), std::string::npos);
+  EXPECT_NE(scene_.notes()[0].find("Accept"), std::string::npos);
 }
 
 class AloneTest : public SharingTest {

@@ -1,0 +1,32 @@
+#include "invoker/agent_link.h"
+
+#include <utility>
+
+namespace sluice::invoker {
+
+AgentLink::AgentLink(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects,
+                     const Machines& machines)
+    : agent_(std::move(options), std::move(arena), objects,
+             {.event = [this](Event event) { heard_.events.push_back(std::move(event)); },
+              .log =
+                  [this](BatchId batch, const std::string& line) {
+                    heard_.printed.push_back({batch, line});
+                  }}) {
+  std::uint32_t next = 0;
+  for (const NodeGroup& group : machines.nodes) {
+    NodeGroup one = group;
+    one.count = 1;
+    for (std::uint32_t i = 0; i < group.count; ++i)
+      heard_.events.push_back(InvokerJoined{.id = InvokerId(next++), .epoch = machines.epoch, .capacity = one});
+  }
+}
+
+void AgentLink::receive(Time, bus::Heard& out) {
+  agent_.look();
+  if (out.empty()) return std::swap(out, heard_);
+  for (Event& event : heard_.events) out.events.push_back(std::move(event));
+  for (bus::Printed& printed : heard_.printed) out.printed.push_back(std::move(printed));
+  heard_.clear();
+}
+
+}  // namespace sluice::invoker
