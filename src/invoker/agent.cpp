@@ -39,11 +39,6 @@ std::optional<Bytes> memory_max_of(const Process& process) {
 }
 
 // What a command that is not for an invoker of this kind is called.
-const char* name_of(const Action& action) {
-  if (std::holds_alternative<ReleaseObjects>(action)) return "ReleaseObjects";
-  return "an answer to a request";
-}
-
 }  // namespace
 
 Agent::Agent(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects, AgentHooks hooks)
@@ -108,7 +103,7 @@ void Agent::act(Command& command) {
   if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return cancel_batch(*cancel);
   if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) return objects_.release(release->request);
   ++counters_.refused;
-  note(str("a command was not carried out: ", name_of(command.action), " is nothing that this invoker does"));
+  note("a command was not carried out: an answer to a request is nothing that an invoker does");
 }
 
 const Function& Agent::function_of(ApplicationId application, FunctionId function) const {
