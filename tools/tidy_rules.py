@@ -54,7 +54,8 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"CLI/|CLI11", {"cli"}),
     (r"boost/", {"gateway", "live", "bus", "invoker"}),
     (r"simdjson\.h$", {"gateway"}),
-    (r"zlib\.h$", {"gateway", "cli"}),
+    (r"zlib\.h$", {"gateway"}),
+    (r"png\.h$", {"cli"}),
     (r"prometheus/", set()),  # metrics are written by hand (gateway/metrics.cpp)
     (r"(eigen3/)?(unsupported/)?Eigen/", {"plan"}),
     (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),

@@ -121,7 +121,7 @@ class Includes(TidyTest):
                 *((f"<{name}>", "invoker", "engine") for name in ("ATen/ATen.h", "c10/core/Device.h", "cublas_v2.h",
                                                                    "cudnn.h", "nvrtc.h", "nvml.h", "cuda/atomic")),
                 ("<time.h>", "base core data", "cli"), ("<sqlite3.h>", "data record live", "store"),
-                ("<openssl/evp.h>", "data live", "store gateway")):
+                ("<openssl/evp.h>", "data live", "store gateway"), ("<png.h>", "gateway sim", "cli")):
             for folder in wrong.split():
                 self.expect_line(folder, f"#include {header}", "include-external")
             for folder in right.split():

@@ -1,4 +1,4 @@
-// A small reader and writer of PNG: 8 bits, grey, RGB or RGBA, not interlaced; everything else is refused by name.
+// PNG files by libpng. Read are all kinds, as grey, RGB or RGBA of 8 bits a channel; written are those three.
 #pragma once
 #include <string>
 #include <string_view>
