@@ -26,7 +26,8 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "store": "data",
     "live": "record invoker store spec",
     "gateway": "live spec",
-    "cli": "gateway invoker reproduce",
+    "client": "data",
+    "cli": "gateway invoker reproduce client",
     "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
 FOLDERS = set(ARROWS)
@@ -52,7 +53,7 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"yaml-cpp/", {"spec"}),
     (r"nlohmann/", {"cli", "gateway", "store", "sim", "reproduce"}),
     (r"CLI/|CLI11", {"cli"}),
-    (r"boost/", {"gateway", "live", "bus", "invoker"}),
+    (r"boost/", {"gateway", "live", "bus", "invoker", "client"}),
     (r"simdjson\.h$", {"gateway"}),
     (r"zlib\.h$", {"gateway"}),
     (r"png\.h$", {"cli"}),

@@ -78,7 +78,7 @@ class Includes(TidyTest):
         "invoker": "base domain profile data wire bus engine", "store": "base domain data",
         "live": "base domain spec profile plan policy core record data wire bus engine invoker store",
         "gateway": "base domain spec profile plan policy core record data wire bus engine invoker store live",
-        "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
+        "client": "base domain data", "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
     }
 
     def test_follow_the_arrows(self):
@@ -109,7 +109,7 @@ class Includes(TidyTest):
         for header, wrong, right in (
                 ("<yaml-cpp/yaml.h>", "cli", "spec"),
                 ("<nlohmann/json.hpp>", "spec live core", "cli gateway store sim reproduce"),
-                ("<CLI/CLI.hpp>", "gateway", "cli"), ("<boost/asio.hpp>", "store cli sim", "gateway live bus invoker"),
+                ("<CLI/CLI.hpp>", "gateway", "cli"), ("<boost/asio.hpp>", "store cli sim", "gateway live bus invoker client"),
                 ("<Eigen/Dense>", "policy live", "plan"), ("<eigen3/Eigen/Dense>", "policy", "plan"),
                 ("<fmt/format.h>", "base domain data engine wire", "spec cli"),
                 ("<spdlog/spdlog.h>", "core engine", "live"),

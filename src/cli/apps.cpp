@@ -52,7 +52,7 @@ int remove_command(const RemoveOptions& options) {
   const auto server = find_server(options.server.server);
   if (!server) return failed(server.error().message);
   const auto answer =
-      ask(**server, {.method = "DELETE", .target = "/v1/applications/" + url_encoded(options.application)});
+      ask(**server, {.method = "DELETE", .target = "/v1/applications/" + client::url_encoded(options.application)});
   if (!answer) return failed(answer.error().message);
   if (options.server.json)
     fmt::print("{}\n", answer->text);

@@ -23,24 +23,24 @@ using data::Json;
 using engine::OwnTensor;
 
 struct Answered {
-  HttpResponse response;
+  client::HttpResponse response;
   double ms = 0;  // as seen from here
 };
 
-Result<Answered> timed(HttpClient& server, const HttpRequest& request) {
+Result<Answered> timed(client::HttpClient& server, const client::HttpRequest& request) {
   const Time begin = data::now();
   auto response = server.send(request);
   if (!response) return response.error();
   return Answered{std::move(*response), (data::now() - begin).to_ms()};
 }
 
-std::string id_of(const HttpResponse& response) {
+std::string id_of(const client::HttpResponse& response) {
   const std::string* id = response.header("sluice-request-id");
   return id == nullptr ? "" : *id;
 }
 
 // "in 12.3 ms, SLO 420 ms: met, slack 408 ms; request ID", as far as the server tells.
-std::string latency_text(HttpClient& server, const Answered& answered) {
+std::string latency_text(client::HttpClient& server, const Answered& answered) {
   const std::string id = id_of(answered.response);
   std::string out = fmt::format("in {}", ms_text(answered.ms));
   if (id.empty()) return out;
@@ -56,7 +56,7 @@ std::string latency_text(HttpClient& server, const Answered& answered) {
   return out + fmt::format("; request {}", id);
 }
 
-int show_accepted(const InvokeOptions& options, const HttpResponse& response) {
+int show_accepted(const InvokeOptions& options, const client::HttpResponse& response) {
   const auto json = data::parse_json(response.body);
   const std::string id = json ? text_at(*json, "id") : "";
   fmt::print("{} accepted request {} of {}\n", green("ok:"), id, options.application);
@@ -73,10 +73,10 @@ int write_outputs(const InvokeOptions& options, const std::vector<OwnTensor>& ou
   return 0;
 }
 
-int once(const InvokeOptions& options, HttpClient& server, const HttpRequest& request) {
+int once(const InvokeOptions& options, client::HttpClient& server, const client::HttpRequest& request) {
   const auto answered = timed(server, request);
   if (!answered) return failed(answered.error().message);
-  const HttpResponse& response = answered->response;
+  const client::HttpResponse& response = answered->response;
   if (!response.ok()) {
     const std::string id = id_of(response);
     return failed(refusal(response) + (id.empty() ? "" : fmt::format("; request {}", id)));
@@ -99,7 +99,7 @@ double percentile(const std::vector<double>& sorted, double p) {
 }
 
 // Calls in a row on one connection; times as seen from here.
-int repeatedly(const InvokeOptions& options, HttpClient& server, const HttpRequest& request) {
+int repeatedly(const InvokeOptions& options, client::HttpClient& server, const client::HttpRequest& request) {
   std::vector<double> times;
   std::string refused;
   std::vector<OwnTensor> last;
@@ -132,18 +132,18 @@ int repeatedly(const InvokeOptions& options, HttpClient& server, const HttpReque
 int invoke_command(const InvokeOptions& options) {
   const auto server = find_server(options.server.server);
   if (!server) return failed(server.error().message);
-  const auto metadata = ask(**server, {.target = "/v2/models/" + url_encoded(options.application)});
+  const auto metadata = ask(**server, {.target = "/v2/models/" + client::url_encoded(options.application)});
   if (!metadata) return failed(metadata.error().message);
   const auto declared = inputs_of(metadata->json);
   if (!declared) return failed(declared.error().message);
   const auto inputs =
       make_inputs({.data = options.data, .inputs = options.inputs, .images = options.images}, *declared);
   if (!inputs) return failed(inputs.error().message);
-  const HttpRequest request = infer_request({.model = options.application,
-                                             .slo_ms = options.slo_ms,
-                                             .asynchronous = options.asynchronous,
-                                             .binary = !options.server.json},
-                                            *inputs);
+  const client::HttpRequest request = infer_request({.model = options.application,
+                                                     .slo_ms = options.slo_ms,
+                                                     .asynchronous = options.asynchronous,
+                                                     .binary = !options.server.json},
+                                                    *inputs);
   return options.repeat > 1 ? repeatedly(options, **server, request) : once(options, **server, request);
 }
 

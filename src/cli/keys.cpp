@@ -18,7 +18,7 @@ constexpr std::array<const char*, 6> kLimits = {"requests_per_second", "requests
 
 // Asks, and prints the server's JSON or what `print` makes of it.
 template <class Print>
-int exchange(const ServerOptions& options, const HttpRequest& request, Print print) {
+int exchange(const ServerOptions& options, const client::HttpRequest& request, Print print) {
   const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, request);
@@ -78,7 +78,7 @@ int add_key_command(const KeyOptions& options) {
 
 int revoke_key_command(const KeyOptions& options) {
   return exchange(
-      options.server, {.method = "DELETE", .target = "/v1/keys/" + url_encoded(options.name)},
+      options.server, {.method = "DELETE", .target = "/v1/keys/" + client::url_encoded(options.name)},
       [](const data::Json& done) { fmt::print("{} revoked {}\n", green("ok:"), text_at(done, "revoked")); });
 }
 
@@ -87,7 +87,7 @@ int tenants_command(const ServerOptions& options) {
 }
 
 int put_tenant_command(const TenantOptions& options) {
-  const std::string target = options.add ? "/v1/tenants" : "/v1/tenants/" + url_encoded(options.name);
+  const std::string target = options.add ? "/v1/tenants" : "/v1/tenants/" + client::url_encoded(options.name);
   return exchange(
       options.server, {.method = "POST", .target = target, .body = body_of(options)}, [&](const data::Json& tenant) {
         fmt::print("{} {} tenant '{}'\n", green("ok:"), options.add ? "added" : "set", text_at(tenant, "name"));
@@ -96,7 +96,7 @@ int put_tenant_command(const TenantOptions& options) {
 
 int remove_tenant_command(const TenantOptions& options) {
   return exchange(
-      options.server, {.method = "DELETE", .target = "/v1/tenants/" + url_encoded(options.name)},
+      options.server, {.method = "DELETE", .target = "/v1/tenants/" + client::url_encoded(options.name)},
       [](const data::Json& done) { fmt::print("{} removed tenant {}\n", green("ok:"), text_at(done, "removed")); });
 }
 

@@ -76,7 +76,7 @@ Result<std::vector<Port>> inputs_of(const Json& metadata) {
   return out;
 }
 
-HttpRequest infer_request(const InferOptions& options, const std::vector<OwnTensor>& inputs) {
+client::HttpRequest infer_request(const InferOptions& options, const std::vector<OwnTensor>& inputs) {
   std::string body = R"({"parameters":{)";
   if (options.slo_ms) {
     body += R"("slo_ms":)";
@@ -89,9 +89,10 @@ HttpRequest infer_request(const InferOptions& options, const std::vector<OwnTens
     append_input(body, input);
   }
   body += "]}";
-  HttpRequest out{
+  client::HttpRequest out{
       .method = "POST",
-      .target = str("/v2/models/", url_encoded(options.model), "/infer", options.asynchronous ? "?async=true" : ""),
+      .target =
+          str("/v2/models/", client::url_encoded(options.model), "/infer", options.asynchronous ? "?async=true" : ""),
       .headers = {{"Content-Type", "application/octet-stream"}, {"Inference-Header-Content-Length", str(body.size())}},
       .timeout = Duration::s(600)};
   for (const OwnTensor& input : inputs) body += input.bytes;
@@ -109,7 +110,7 @@ Result<std::vector<OwnTensor>> outputs_of(const Json& json, std::string_view bin
   return out;
 }
 
-Result<std::vector<OwnTensor>> outputs_of(const HttpResponse& response) {
+Result<std::vector<OwnTensor>> outputs_of(const client::HttpResponse& response) {
   const std::string_view body = response.body;
   const std::string* header = response.header("inference-header-content-length");
   const auto length = header == nullptr ? static_cast<std::int64_t>(body.size()) : parse_int(*header).value_or(-1);

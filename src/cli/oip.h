@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/http_client.h"
+#include "client/http_client.h"
 #include "data/json.h"
 #include "domain/function.h"
 #include "engine/tensor_json.h"
@@ -23,10 +23,11 @@ struct InferOptions {
   bool asynchronous = false;
   bool binary = true;  // outputs as bytes, not in JSON
 };
-[[nodiscard]] HttpRequest infer_request(const InferOptions& options, const std::vector<engine::OwnTensor>& inputs);
+[[nodiscard]] client::HttpRequest infer_request(const InferOptions& options,
+                                                const std::vector<engine::OwnTensor>& inputs);
 
 // `json`: with "outputs"; `binary`: the bytes behind it.
 [[nodiscard]] Result<std::vector<engine::OwnTensor>> outputs_of(const data::Json& json, std::string_view binary);
-[[nodiscard]] Result<std::vector<engine::OwnTensor>> outputs_of(const HttpResponse& response);
+[[nodiscard]] Result<std::vector<engine::OwnTensor>> outputs_of(const client::HttpResponse& response);
 
 }  // namespace sluice::cli

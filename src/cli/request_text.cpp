@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "cli/http_address.h"
 #include "cli/json_fields.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
+#include "client/server_address.h"
 
 namespace sluice::cli {
 
 std::string full_id(std::string_view id) {
   constexpr std::size_t kDigits = 16;
   const bool digits = id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  if (!digits || id.size() >= kDigits) return url_encoded(id);
+  if (!digits || id.size() >= kDigits) return client::url_encoded(id);
   return std::string(kDigits - id.size(), '0') + std::string(id);
 }
 

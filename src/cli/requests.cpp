@@ -40,8 +40,8 @@ void print(std::span<const Json> requests) {
 
 std::string target_of(const RequestsOptions& options) {
   std::string out = fmt::format("/v1/requests?limit={}", options.limit);
-  if (!options.application.empty()) out += "&application=" + url_encoded(options.application);
-  if (!options.state.empty()) out += "&state=" + url_encoded(options.state);
+  if (!options.application.empty()) out += "&application=" + client::url_encoded(options.application);
+  if (!options.state.empty()) out += "&state=" + client::url_encoded(options.state);
   return out;
 }
 

@@ -23,7 +23,7 @@ bool is_this_machine(const std::string& host) {
 }
 
 // The admin's key of a server on this machine, for who may read it. Nobody else is ever sent it.
-std::string local_key(const ServerAddress& address) {
+std::string local_key(const client::ServerAddress& address) {
   std::string key;
   if (is_this_machine(address.host)) std::ifstream(data_directory("") + "/key") >> key;
   return key;
@@ -31,20 +31,20 @@ std::string local_key(const ServerAddress& address) {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpClient>> find_server(const std::string& given) {
+Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given) {
   const std::string text = given.empty() ? environment("SLUICE_SERVER") : given;
-  ServerAddress address;
+  client::ServerAddress address;
   if (!text.empty()) {
-    auto parsed = parse_server(text);
+    auto parsed = client::parse_server(text);
     if (!parsed) return parsed.error();
     address = std::move(*parsed);
   }
   std::string key = environment("SLUICE_KEY");
   if (key.empty()) key = local_key(address);
-  return std::make_unique<HttpClient>(std::move(address), std::move(key));
+  return std::make_unique<client::HttpClient>(std::move(address), std::move(key));
 }
 
-std::string refusal(const HttpResponse& response) {
+std::string refusal(const client::HttpResponse& response) {
   const auto json = data::parse_json(response.body);
   std::string text = json ? text_at(*json, "error") : "";
   if (text.empty()) text = response.body.empty() ? "no reason given" : printable(response.body, 300);
@@ -64,7 +64,7 @@ std::string refusal(const HttpResponse& response) {
   return text;
 }
 
-Result<JsonAnswer> ask(HttpClient& server, const HttpRequest& request) {
+Result<JsonAnswer> ask(client::HttpClient& server, const client::HttpRequest& request) {
   auto response = server.send(request);
   if (!response) return response.error();
   if (!response->ok()) {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <string>
 
-#include "cli/fake_server.h"
 #include "cli/folder.h"
 #include "cli/program.h"
 #include "gateway/base64.h"
+#include "support/fake_server.h"
 
 namespace {
 

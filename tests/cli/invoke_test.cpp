@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/fake_server.h"
 #include "cli/folder.h"
 #include "cli/npy.h"
 #include "cli/picture.h"
 #include "cli/png.h"
 #include "cli/program.h"
+#include "support/fake_server.h"
 
 namespace sluice::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/fake_server.h"
 #include "cli/program.h"
+#include "support/fake_server.h"
 
 namespace {
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "cli/fake_server.h"
 #include "cli/folder.h"
 #include "cli/program.h"
 #include "data/json.h"
 #include "spec/profile_csv.h"
+#include "support/fake_server.h"
 
 namespace {
 

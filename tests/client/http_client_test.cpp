@@ -1,11 +1,11 @@
 // The HTTP client against a server with canned answers, right and wrong ones.
-#include "cli/http_client.h"
+#include "client/http_client.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/fake_server.h"
+#include "support/fake_server.h"
 
-namespace sluice::cli {
+namespace sluice::client {
 namespace {
 
 using test::FakeServer;
@@ -81,6 +81,53 @@ TEST_F(Http, SaysThatAnAnswerWasCutOff) {
   EXPECT_EQ(response.error().message, fake_.address() + " closed the connection without a whole answer");
 }
 
+TEST_F(Http, KeepsOneConnection) {
+  for (const char* target : {"GET /a", "GET /b"}) fake_.answer(target, "hello");
+  auto http = client();
+  EXPECT_TRUE(http.send({.target = "/a"}));
+  EXPECT_TRUE(http.send({.target = "/b"}));
+  // The fake serves one connection at a time: a second client is heard only when the first one's is gone.
+  auto other = client();
+  EXPECT_FALSE(other.send({.target = "/a", .timeout = Duration::ms(50)}));
+  EXPECT_TRUE(http.send({.target = "/a"}));
+}
+
+TEST_F(Http, BoundsTheHeaders) {
+  fake_.raw("GET /a", "HTTP/1.1 200 OK\r\nConnection: close\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
+  auto http = client();
+  const auto response = http.send({.target = "/a"});
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().message, "the answer of " + fake_.address() + " is broken: headers of more than 64 KiB");
+}
+
+TEST_F(Http, TakesTheAnswerOfAServerThatRefusesTheBody) {
+  fake_.raw("POST /a", "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+  auto http = client();
+  EXPECT_EQ(http.send({.method = "POST", .target = "/a", .body = "x"}).value().status, 413);
+  EXPECT_EQ(http.send({.method = "POST", .target = "/a"}).value().status, 413);  // on a new connection
+  EXPECT_NE(fake_.heard().back().head.find("Content-Length: 0\r\n"), std::string::npos);
+}
+
+TEST(UnixSocket, IsAConnectionLikeAnyOther) {
+  const std::string path = testing::TempDir() + "sluice-client-test-" + std::to_string(::getpid());
+  FakeServer fake(path);
+  fake.answer("GET /a", "hello");
+  HttpClient http(parse_server("unix:" + path).value(), "secret");
+  for (int i = 0; i < 2; ++i) {
+    const auto response = http.send({.target = "/a"});
+    ASSERT_TRUE(response) << response.error().message;
+    EXPECT_EQ(response->body, "hello");
+  }
+  EXPECT_NE(fake.heard().front().head.find("Host: localhost\r\n"), std::string::npos);
+  ::unlink(path.c_str());
+  HttpClient nobody(parse_server("unix:" + path).value(), "");
+  EXPECT_EQ(nobody.send({}).error().message,
+            "no server at unix:" + path +
+                " (No such file or directory): start one with `sluice up`, or name another with --server");
+  HttpClient too_long(parse_server("unix:/" + std::string(200, 'x')).value(), "");
+  EXPECT_NE(too_long.send({}).error().message.find("at most 107 bytes"), std::string::npos);
+}
+
 TEST_F(Http, GivesUpOnASilentServer) {
   fake_.raw("GET /a", "");  // and the connection stays open
   auto http = client();
@@ -95,7 +142,10 @@ TEST(ServerAddress, IsReadInEveryForm) {
   EXPECT_EQ(parse_server("http://10.0.0.1:80/").value().text(), "10.0.0.1:80");
   EXPECT_EQ(parse_server("[::1]:9").value().host, "::1");
   EXPECT_EQ(parse_server("[::1]").value().text(), "[::1]:8000");
-  for (const char* wrong : {"", ":80", "a:", "a:x", "a:0", "a:65536", "::1", "[::1", "[::1]8", "https://a", "a/b"})
+  EXPECT_EQ(parse_server("unix:/run/sluice.sock").value().path, "/run/sluice.sock");
+  EXPECT_EQ(parse_server("unix:/run/sluice.sock").value().text(), "unix:/run/sluice.sock");
+  for (const char* wrong :
+       {"", "unix:", ":80", "a:", "a:x", "a:0", "a:65536", "::1", "[::1", "[::1]8", "https://a", "a/b"})
     EXPECT_FALSE(parse_server(wrong)) << wrong;
 }
 
@@ -105,4 +155,4 @@ TEST(UrlEncoded, KeepsWhatNeedsNoEncoding) {
 }
 
 }  // namespace
-}  // namespace sluice::cli
+}  // namespace sluice::client

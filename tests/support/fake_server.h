@@ -2,8 +2,10 @@
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,6 +30,15 @@ class FakeServer {
     socklen_t size = sizeof address;
     (void)::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { serve(); });
+  }
+  // On a Unix socket at `path`, which is made.
+  explicit FakeServer(const std::string& path) : listener_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    (void)::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    (void)::listen(listener_, 16);
     thread_ = std::thread([this] { serve(); });
   }
   ~FakeServer() {

@@ -1,19 +1,29 @@
-#include "cli/http_address.h"
+#include "client/server_address.h"
 
 #include <algorithm>
 #include <cctype>
 
 #include "base/text.h"
 
-namespace sluice::cli {
+namespace sluice::client {
+namespace {
+
+constexpr std::string_view kUnix = "unix:";
+
+}  // namespace
 
 std::string ServerAddress::text() const {
+  if (!path.empty()) return str("unix:", path);
   return host.find(':') == std::string::npos ? str(host, ":", port) : str("[", host, "]:", port);
 }
 
 Result<ServerAddress> parse_server(std::string_view text) {
   const std::string_view given = text;
   const Error wrong{ErrorCode::invalid, str("'", given, "' is no server; write HOST:PORT, e.g. 127.0.0.1:8000")};
+  if (text.starts_with(kUnix)) {
+    if (text.size() == kUnix.size()) return wrong;
+    return ServerAddress{.path = std::string(text.substr(kUnix.size()))};
+  }
   if (text.starts_with("http://")) text.remove_prefix(7);
   if (text.ends_with('/')) text.remove_suffix(1);
   ServerAddress out;
@@ -49,4 +59,4 @@ std::string url_encoded(std::string_view text) {
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::client

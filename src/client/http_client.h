@@ -1,6 +1,7 @@
-// A small blocking HTTP/1.1 client for the commands that talk to a server: one connection that is kept, answers with
-// Content-Length or in chunks, a time limit on each exchange.
+// A blocking HTTP/1.1 client for the commands that talk to a server, on Boost.Beast: one connection that is kept, over
+// TCP or a Unix socket, a time limit on each exchange, and limits on the answer (64 KiB of headers, 1 GiB of body).
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,9 +9,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/http_address.h"
+#include "client/server_address.h"
 
-namespace sluice::cli {
+namespace sluice::client {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -34,8 +35,8 @@ struct HttpResponse {
 class HttpClient {
  public:
   // `key`: for `Authorization: Bearer`; empty: none.
-  HttpClient(ServerAddress server, std::string key) : server_(std::move(server)), key_(std::move(key)) {}
-  ~HttpClient() { close(); }
+  HttpClient(ServerAddress server, std::string key);
+  ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -44,23 +45,11 @@ class HttpClient {
   [[nodiscard]] const ServerAddress& server() const { return server_; }
 
  private:
-  [[nodiscard]] Status connect(Time until);
-  [[nodiscard]] Status write(std::string_view bytes, Time until);
-  [[nodiscard]] Status read_more(Time until);  // at least one byte
-  [[nodiscard]] Result<std::string> read_line(Time until);
-  [[nodiscard]] Status read_exactly(std::size_t bytes, std::string& out, Time until);
-  [[nodiscard]] Result<HttpResponse> read_head(Time until);
-  [[nodiscard]] Status read_body(HttpResponse& response, Time until);
-  [[nodiscard]] Status read_chunks(std::string& out, Time until);
-  [[nodiscard]] Status read_to_end(std::string& out, Time until);
-  [[nodiscard]] Error silent() const;
-  [[nodiscard]] Error broken(std::string_view what) const;
-  void close();
+  class Connection;
 
   ServerAddress server_;
   std::string key_;
-  int socket_ = -1;
-  std::string buffer_;  // read and not yet taken
+  std::unique_ptr<Connection> connection_;  // null: none is open
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::client
