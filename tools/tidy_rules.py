@@ -26,8 +26,9 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "store": "data",
     "live": "record invoker store spec",
     "gateway": "live spec",
+    "report": "reproduce",
     "client": "data",
-    "cli": "gateway invoker reproduce client",
+    "cli": "gateway invoker report client",
     "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
 FOLDERS = set(ARROWS)
@@ -51,7 +52,7 @@ SYSTEM = re.compile(r"(sys|linux|net|netinet|arpa)/|"
 # Libraries that are slow to compile or belong to one task → where they may be included.
 LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"yaml-cpp/", {"spec"}),
-    (r"nlohmann/", {"cli", "gateway", "store", "sim", "reproduce"}),
+    (r"nlohmann/", {"cli", "report", "gateway", "store", "sim", "reproduce"}),
     (r"CLI/|CLI11", {"cli"}),
     (r"boost/", {"gateway", "live", "bus", "invoker", "client"}),
     (r"simdjson\.h$", {"gateway"}),

@@ -13,11 +13,11 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "cli/reproduce_log.h"
-#include "cli/reproduce_page.h"
-#include "cli/reproduce_text.h"
 #include "cli/terminal.h"
 #include "cli/worker_path.h"
+#include "report/reproduce_log.h"
+#include "report/reproduce_page.h"
+#include "report/reproduce_text.h"
 #include "reproduce/azure_rows.h"
 #include "reproduce/esg.h"
 #include "spec/load.h"
@@ -134,7 +134,7 @@ Status check_places(const ReproduceOptions& options) {
 }
 
 Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const reproduce::EsgOptions& esg) {
-  ReproduceLog log(options.csv);
+  report::ReproduceLog log(options.csv);
   Progress progress("reproducing esg", 0);
   reproduce::Means means{.run = run_on_all_cores,
                          .expect = [&](std::uint64_t work) { progress.expect(work); },
@@ -161,11 +161,12 @@ int reproduce_command(const ReproduceOptions& options) {
       return failed(written.error().message);
   }
   if (!options.html.empty()) {
-    if (const Status written = write(options.html, reproduce_html(*rows)); !written)
+    if (const Status written = write(options.html, report::reproduce_html(*rows)); !written)
       return failed(written.error().message);
   }
+  const auto heading = [](std::string_view text) { return bold(text); };
   fmt::print("{}\n", options.json ? reproduce::to_json("esg", *rows)
-                                  : text_of(*rows, options.markdown ? TextStyle::markdown : TextStyle::terminal));
+                                  : report::text_of(*rows, {.markdown = options.markdown, .heading = heading}));
   return 0;
 }
 

@@ -13,10 +13,10 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "cli/report.h"
-#include "cli/sim_figures.h"
-#include "cli/sim_log.h"
 #include "cli/terminal.h"
+#include "report/sim_log.h"
+#include "report/sim_page.h"
+#include "report/sim_text.h"
 #include "sim/prepare.h"
 #include "sim/world.h"
 #include "spec/load.h"
@@ -163,60 +163,42 @@ std::vector<sim::RunResult> run_all(const Setup& setup, const std::vector<Task>&
 }
 
 // Runs repeat to the bit, so a second run gives the closer look at the window that the first ones chose.
-Status write_report(const Setup& setup, const std::string& file, const std::vector<Runs>& grouped,
+Status write_report(const Setup& setup, const std::string& file, const std::vector<report::Runs>& grouped,
                     const std::vector<sim::RunShape>& shapes) {
   std::vector<const sim::RunShape*> all;
   for (const sim::RunShape& shape : shapes) all.push_back(&shape);
-  const std::uint64_t length = window_length(setup.experiment, shapes.size());
+  const std::uint64_t length = report::window_length(setup.experiment, shapes.size());
   const std::uint64_t first = std::max(sim::RunShape::choose_window(all, length), setup.experiment.workload.warmup);
   std::vector<sim::RunWindow> windows(shapes.size(), sim::RunWindow(first, length));
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     tasks.push_back({setup.names[i], setup.experiment.seed, {&windows[i]}});
   (void)run_all(setup, tasks, "a closer look");
-  std::vector<Reported> reported;
+  std::vector<report::Reported> reported;
   for (std::size_t i = 0; i < shapes.size(); ++i) reported.push_back({grouped[i], &shapes[i], &windows[i]});
   errno = 0;
   std::ofstream out(file, std::ios::binary);
-  out << report_html(setup.experiment, reported);
+  out << report::report_html(setup.experiment, reported);
   out.close();
   if (!out) return Error{ErrorCode::io, fmt::format("cannot write '{}': {}", file, std::strerror(errno))};
   return Done{};
 }
 
-void print_table(const std::vector<Runs>& schedulers) {
-  std::vector<std::string> head{"scheduler"};
-  for (const Figure& figure : figures(schedulers.front())) head.push_back(figure.heading);
-  Table table(head);
-  for (const Runs& runs : schedulers) {
-    std::vector<std::string> row{runs.front()->scheduler};
-    for (const Figure& figure : figures(runs)) row.push_back(to_string(figure));
-    table.add(std::move(row));
-  }
-  fmt::print("{}", table.text());
-  for (const Runs& runs : schedulers)
-    fmt::print("{}: hash of all commands {:016x}\n", runs.front()->scheduler, hash_of(runs));
-}
-
-void print(const SimOptions& options, const Experiment& experiment, const std::vector<Runs>& grouped) {
+void print(const SimOptions& options, const Experiment& experiment, const std::vector<report::Runs>& grouped) {
   if (options.json) {
-    nlohmann::ordered_json schedulers = nlohmann::ordered_json::array();
-    for (const Runs& runs : grouped) schedulers.push_back(figures_json(runs));
-    const nlohmann::ordered_json out{
-        {"experiment", experiment.name}, {"seed", experiment.seed}, {"schedulers", schedulers}};
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", report::sim_json(experiment, grouped));
     return;
   }
   fmt::print("{}: {} requests after {} of warm-up, seed {}{}\n\n", bold(experiment.name), experiment.workload.requests,
              experiment.workload.warmup, experiment.seed,
              options.repeat > 1 ? fmt::format(" and the {} after it; 95 % intervals", options.repeat - 1) : "");
-  print_table(grouped);
+  fmt::print("{}", report::sim_table(grouped));
 }
 
 int run_and_tell(const SimOptions& options, const Setup& setup) {
   const Experiment& experiment = setup.experiment;
   std::vector<Task> tasks;
-  std::vector<std::unique_ptr<SimLog>> logs;
+  std::vector<std::unique_ptr<report::SimLog>> logs;
   std::vector<sim::RunShape> shapes;
   shapes.resize(options.html.empty() ? 0 : setup.names.size(),
                 sim::RunShape(experiment.applications.size(), experiment.workload.warmup));
@@ -224,7 +206,7 @@ int run_and_tell(const SimOptions& options, const Setup& setup) {
     for (int r = 0; r < options.repeat; ++r) {
       Task task{setup.names[s], experiment.seed + static_cast<std::uint64_t>(r), {}};
       if (!options.csv.empty()) {
-        auto log = SimLog::open(fmt::format("{}/{}-seed{}", options.csv, task.scheduler, task.seed));
+        auto log = report::SimLog::open(fmt::format("{}/{}-seed{}", options.csv, task.scheduler, task.seed));
         if (!log) return failed(log.error().message);
         task.observers.push_back(&(*log)->observer());
         logs.push_back(std::move(log).value());
@@ -239,7 +221,7 @@ int run_and_tell(const SimOptions& options, const Setup& setup) {
   if (event_log && !event_log->close()) {
     return failed(fmt::format("cannot write '{}': {}", options.log, std::strerror(errno)));
   }
-  std::vector<Runs> grouped(setup.names.size());
+  std::vector<report::Runs> grouped(setup.names.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].violation)
       return failed(

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -36,30 +35,6 @@ int failed(std::string_view message) {
   std::fflush(stdout);  // what was said before comes first
   std::fprintf(stderr, "%s %.*s\n", red("error:", 2).c_str(), static_cast<int>(message.size()), message.data());
   return 1;
-}
-
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
-}
-
-std::string Table::text(std::string_view indent) const {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows_) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
-  }
-  std::string out;
-  for (const auto& row : rows_) {
-    std::string line(indent);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      line.append(widths[i] - width(row[i]) + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
 }
 
 }  // namespace sluice::cli

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "cli/program.h"
-#include "cli/report.h"
 
 namespace {
 
@@ -99,16 +98,6 @@ TEST(WrongExperiments, AreRefusedBeforeTheFirstEventWithFileAndLine) {
     EXPECT_EQ(run.output, read(fs::path(entry.path()).replace_extension(".expected"))) << entry.path();
   }
   EXPECT_GE(seen, 12u);
-}
-
-TEST(Report, ANameCannotEndTheScriptOfTheData) {
-  sluice::Experiment experiment;
-  experiment.name = "</script><b>";
-  sluice::sim::RunResult result{.vcpu_capacity = 1};
-  const sluice::sim::RunShape shape(0, 0);
-  const sluice::sim::RunWindow window(0, 100);
-  const std::string page = sluice::cli::report_html(experiment, {{{&result}, &shape, &window}});
-  EXPECT_EQ(data_of(page)["experiment"], "</script><b>");
 }
 
 TEST_F(Sim, SaysWhatItCannotWrite) {

@@ -1,4 +1,4 @@
-// The runs as the program wrote them (src/cli/report.cpp), with names for numbers. Times are microseconds since the
+// The runs as the program wrote them (src/report/sim_page.cpp), with names for numbers. Times are microseconds since the
 // first arrival of the closer look.
 const data = JSON.parse(document.getElementById('data').textContent);
 const ENDINGS = ['met', 'late', 'rejected', 'failed', 'cancelled'];

@@ -3,8 +3,8 @@
 #pragma once
 #include <string_view>
 
-namespace sluice::cli {
+namespace sluice::report {
 
 extern const std::string_view kReportPage;
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

@@ -7,9 +7,9 @@
 
 #include "reproduce/row.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 extern const std::string_view kReproducePage;
 [[nodiscard]] std::string reproduce_html(std::span<const reproduce::Row> rows);
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

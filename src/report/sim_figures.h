@@ -1,13 +1,13 @@
 // The figures of simulated runs, for the table, the JSON and the report of `sluice sim`.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "base/spread.h"
 #include "sim/result.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 using Runs = std::vector<const sim::RunResult*>;  // of one scheduler, one a seed; never empty
 
@@ -25,4 +25,4 @@ struct Figure {
 [[nodiscard]] nlohmann::ordered_json figures_json(const Runs& runs);
 [[nodiscard]] std::uint64_t hash_of(const Runs& runs);
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

@@ -1,10 +1,10 @@
-#include "cli/reproduce_page.h"
+#include "report/reproduce_page.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 std::string reproduce_html(std::span<const reproduce::Row> rows) {
   nlohmann::ordered_json data = nlohmann::ordered_json::parse(reproduce::to_json("esg", rows));
@@ -18,4 +18,4 @@ std::string reproduce_html(std::span<const reproduce::Row> rows) {
   return page.replace(here, kHere.size(), text);
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "sim/run_log.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 class SimLog {
  public:
@@ -24,4 +24,4 @@ class SimLog {
   sim::RunLog log_;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

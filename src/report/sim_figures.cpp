@@ -1,10 +1,12 @@
-#include "cli/sim_figures.h"
+#include "report/sim_figures.h"
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hash.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -117,4 +119,4 @@ std::string to_string(const Figure& figure) {
                   : fmt::format("{:.{}f}", mean, figure.digits);
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

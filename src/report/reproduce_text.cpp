@@ -1,17 +1,16 @@
-#include "cli/reproduce_text.h"
+#include "report/reproduce_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "cli/terminal.h"
+#include "report/table.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 namespace {
 
 using reproduce::Row;
@@ -59,7 +58,7 @@ struct Shown {
   std::function<std::string(const std::string& setting, const std::string& scheduler)> cell;
 };
 
-std::string table_of(Rows rows, const Shown& shown, TextStyle style) {
+std::string table_of(Rows rows, const Shown& shown, const TextStyle& style) {
   std::vector<std::string> settings, schedulers;
   for (const Row& row : rows) {
     if (row.experiment != shown.experiment || shown.cell(row.setting, row.scheduler).empty()) continue;
@@ -78,8 +77,8 @@ std::string table_of(Rows rows, const Shown& shown, TextStyle style) {
     cells.push_back(std::move(row));
   }
   const std::string head = fmt::format("{}: {}", shown.experiment, shown.title);
-  return style == TextStyle::markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
-                                      : fmt::format("{}\n{}\n", bold(head), plain(cells));
+  return style.markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
+                        : fmt::format("{}\n{}\n", style.heading(head), plain(cells));
 }
 
 std::vector<Shown> shown_experiments(const Figures& f) {
@@ -147,7 +146,7 @@ Shown paired(const Figures& f) {
 }
 
 // Latency over objective: applications beside each other.
-std::string latencies(Rows rows, const Figures& f, TextStyle style) {
+std::string latencies(Rows rows, const Figures& f, const TextStyle& style) {
   std::vector<std::string> applications, schedulers;
   for (const Row& row : rows) {
     if (row.experiment != "latency" || row.holds || row.metric.rfind("p50_of_slo.", 0) != 0) continue;
@@ -167,11 +166,11 @@ std::string latencies(Rows rows, const Figures& f, TextStyle style) {
     cells.push_back(std::move(line));
   }
   const std::string head = "latency: p50 / p95 over the SLO, relaxed-heavy";
-  return style == TextStyle::markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
-                                      : fmt::format("{}\n{}\n", bold(head), plain(cells));
+  return style.markdown ? fmt::format("### {}\n\n{}\n", head, markdown(cells))
+                        : fmt::format("{}\n{}\n", style.heading(head), plain(cells));
 }
 
-std::string claims(Rows rows, TextStyle style) {
+std::string claims(Rows rows, const TextStyle& style) {
   Cells cells{{"", "setting", "scheduler", "ours", "paper", "mark", "claim"}};
   for (const Row& row : rows) {
     if (!row.holds) continue;
@@ -180,13 +179,13 @@ std::string claims(Rows rows, TextStyle style) {
                      std::string(name_of(row.mark)), fmt::format("{} ({})", row.claim, row.metric)});
   }
   if (cells.size() == 1) return "";
-  return style == TextStyle::markdown ? fmt::format("### Claims\n\n{}", markdown(cells))
-                                      : fmt::format("{}\n{}", bold("Claims"), plain(cells));
+  return style.markdown ? fmt::format("### Claims\n\n{}", markdown(cells))
+                        : fmt::format("{}\n{}", style.heading("Claims"), plain(cells));
 }
 
 }  // namespace
 
-std::string text_of(Rows rows, TextStyle style) {
+std::string text_of(Rows rows, const TextStyle& style) {
   Figures figures;
   for (const Row& row : rows) {
     if (row.ours) figures.ours.emplace(std::tuple{row.experiment, row.setting, row.scheduler, row.metric}, *row.ours);
@@ -201,4 +200,4 @@ std::string text_of(Rows rows, TextStyle style) {
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

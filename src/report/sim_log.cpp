@@ -1,4 +1,4 @@
-#include "cli/sim_log.h"
+#include "report/sim_log.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace sluice::cli {
+namespace sluice::report {
 
 SimLog::SimLog(const std::string& folder)
     : requests_file_(folder + "/requests.csv"),
@@ -41,4 +41,4 @@ Status SimLog::close() {
   return Done{};
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

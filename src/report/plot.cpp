@@ -1,10 +1,10 @@
-#include "cli/plot.h"
+#include "report/plot.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace sluice::cli {
+namespace sluice::report {
 
 std::string plot(const std::vector<PlotPoint>& points, double mark) {
   constexpr std::size_t kWidth = 64, kHeight = 10;
@@ -34,4 +34,4 @@ std::string plot(const std::vector<PlotPoint>& points, double mark) {
   return out;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

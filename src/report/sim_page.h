@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/sim_figures.h"
 #include "domain/experiment.h"
+#include "report/sim_figures.h"
 #include "sim/run_shape.h"
 #include "sim/run_window.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 // One scheduler. Shape and window are of the first run.
 struct Reported {
@@ -22,4 +22,4 @@ struct Reported {
 // The whole page. REQUIRES: all windows begin at the same request.
 [[nodiscard]] std::string report_html(const Experiment& experiment, const std::vector<Reported>& schedulers);
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

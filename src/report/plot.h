@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace sluice::cli {
+namespace sluice::report {
 
 struct PlotPoint {
   double x, y;
@@ -12,4 +12,4 @@ struct PlotPoint {
 // `points` by ascending x; a bar of | stands at `mark` where it lies inside. About 12 lines, each ending in a newline.
 [[nodiscard]] std::string plot(const std::vector<PlotPoint>& points, double mark);
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

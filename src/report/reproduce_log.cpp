@@ -1,4 +1,4 @@
-#include "cli/reproduce_log.h"
+#include "report/reproduce_log.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "sim/run_log.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 namespace {
 
 class RequestLog final : public sim::Observer {
@@ -52,4 +52,4 @@ Status ReproduceLog::status() const {
   return Done{};
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

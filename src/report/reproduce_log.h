@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "reproduce/esg_player.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 
 class ReproduceLog {
  public:
@@ -24,4 +24,4 @@ class ReproduceLog {
   std::optional<Error> error_;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::report

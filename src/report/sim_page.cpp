@@ -1,15 +1,16 @@
-#include "cli/report.h"
+#include "report/sim_page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "cli/report_page.h"
+#include "report/sim_page_text.h"
 #include "sim/run_log.h"
 
-namespace sluice::cli {
+namespace sluice::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -191,4 +192,4 @@ std::string report_html(const Experiment& experiment, const std::vector<Reported
   return page.replace(here, kHere.size(), text);
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::report
