@@ -112,7 +112,7 @@ void Agent::next_group(Running& batch) {
   auto gathered = gather(members, session.arena());
   auto space = session.space_of(instance.outputs.space_for(rows));
   if (!gathered || !space) {
-    return skip_group(batch, gathered ? "ObjectStoreFull: no room for outputs" : gathered.error().message);
+    return skip_group(batch, str(kObjectStoreFull, ": ", gathered ? "no room for outputs" : gathered.error().message));
   }
   if (gathered->copied > 0) ++counters_.gathers;
   counters_.bytes_gathered += gathered->copied;

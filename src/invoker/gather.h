@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +23,9 @@ struct Gathered {
 
 // Members whose inputs have the same names, types and shapes, and so can be stacked: positions, oldest first.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> stackable(std::span<const data::Tensors> members);
+
+// How the error of an invocation begins that failed for want of memory, not by its own fault.
+inline constexpr std::string_view kObjectStoreFull = "ObjectStoreFull";
 
 // REQUIRES: all of one group of stackable(). An error if there is no room for the copy.
 [[nodiscard]] Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Arena& arena);

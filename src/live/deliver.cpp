@@ -220,6 +220,7 @@ void Runner::publish() {
                             .batch_max = batch_max_of(*deployed.application),
                             .stats = deployed.stats});
   }
+  for (const auto& [name, model] : missing_) next->models.push_back(model);
   std::sort(next->models.begin(), next->models.end(), [](const Model& a, const Model& b) {
     return std::pair(a.is_function, a.name) < std::pair(b.is_function, b.name);
   });

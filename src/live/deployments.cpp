@@ -19,10 +19,12 @@ void Deployments::restore(std::vector<store::DeployedApplication> applications) 
     auto ready = prepared(deployment);
     if (ready) {
       install(std::move(*ready), application.version);
-    } else if (options_.say) {
-      options_.say(str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message));
+      continue;
     }
+    runner_.post(Missing{application.name, application.version, ready.error().message});
+    if (options_.say) options_.say(str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message));
   }
+  runner_.post(Barrier{options_.changed});
 }
 
 // The application itself and each of its functions alone.
@@ -66,7 +68,10 @@ void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed 
         answer.version = version->value();
         install(std::move(*ready), answer.version);
         // After what was posted before: whoever hears of it can call it.
-        runner_.post(Barrier{[done, answer] { done(answer); }});
+        runner_.post(Barrier{[this, done, answer] {
+          options_.changed();
+          done(answer);
+        }});
       });
 }
 
@@ -76,7 +81,10 @@ void Deployments::remove(std::vector<std::string> names, std::function<void(Stat
                [this, names = std::move(names), done = std::move(done)](const Status& status) {
                  if (!status) return done(status);
                  for (const std::string& name : names) runner_.post(Removing{name});
-                 runner_.post(Barrier{[done] { done(Done{}); }});
+                 runner_.post(Barrier{[this, done] {
+                   options_.changed();
+                   done(Done{});
+                 }});
                });
 }
 

@@ -21,13 +21,14 @@ class Deployments {
     std::string models;  // the folder of model files
     std::vector<NodeGroup> nodes;
     std::function<void(const std::string&)> say;
+    std::function<void()> changed;  // the snapshot shows what came or went; in the runner's thread
   };
   // All must outlive the deployments; `runner` is told what is there.
   Deployments(Options options, store::Writer& writer, Profiling& profiling, Mailbox<Letter>& runner)
       : options_(std::move(options)), writer_(writer), profiling_(profiling), runner_(runner) {}
 
   // What was deployed when the server ended. What does not deploy any more (another machine, other limits) is told and
-  // left out; it stays in the store.
+  // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
   // `names`: the application, then those of its functions.

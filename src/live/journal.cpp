@@ -1,6 +1,11 @@
 #include "live/journal.h"
 
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.h"
 #include "data/clock.h"
+#include "invoker/gather.h"
 #include "store/tensor_blob.h"
 
 namespace sluice::live {
@@ -40,21 +45,53 @@ RequestRecord record_of(const store::RequestRecord& kept) {
           .error = kept.answer.error};
 }
 
-}  // namespace
-
-Result<std::vector<Journal::Unfinished>> Journal::unfinished_in(store::Store& store) {
-  auto requests = store.unfinished_requests();
-  if (!requests) return requests.error();
-  std::vector<Unfinished> out;
-  for (store::Request& request : *requests) {
-    auto inputs = store.inputs_of(request.id);
-    if (!inputs) return inputs.error();
-    out.push_back({std::move(request), inputs->value_or("")});
+// The application that a request is of, if this start cannot run that: `name` is its own, or that of a function of it.
+const Model* unavailable_owner(const Snapshot& snapshot, const std::string& name) {
+  for (const Model& model : snapshot.models) {
+    if (model.state == ModelState::unavailable && (name == model.name || name.starts_with(model.name + ".")))
+      return &model;
   }
-  return out;
+  return nullptr;
 }
 
-void Journal::accept(RequestId id, const Call& call, std::function<void(Result<RequestId>)> accepted) {
+}  // namespace
+
+Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, std::shared_ptr<data::Arena> arena,
+                 Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished)
+    : options_(std::move(options)), writer_(writer), reader_(reader), arena_(std::move(arena)), runner_(runner) {
+  for (const store::Request& request : unfinished) backlog_.add(request.application, request.id);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Journal::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Journal::pause() {
+  const std::lock_guard lock(mutex_);
+  paused_ = true;
+}
+
+std::size_t Journal::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return backlog_.size();
+}
+
+void Journal::say(const std::string& line) const {
+  if (options_.say) options_.say(line);
+}
+
+// Inputs become bytes in the writer's thread: copying them here would hold up the scheduler.
+void Journal::accept(RequestId id, Call call, std::function<void(Result<RequestId>)> accepted) {
+  if (const std::size_t now = waiting(); now >= options_.waiting_max) {
+    return accepted(Error{ErrorCode::unavailable, str("the journal is full: ", now, " accepted requests wait, at most ",
+                                                      options_.waiting_max)});
+  }
   store::Request request{.id = id,
                          .application = call.application,
                          .arrival = data::now(),
@@ -62,69 +99,208 @@ void Journal::accept(RequestId id, const Call& call, std::function<void(Result<R
                          .timeout = call.timeout,
                          .priority = call.priority,
                          .caller_id = call.caller_id};
-  auto inputs = std::make_shared<std::string>(store::to_blob(*call.inputs));
-  writer_.post([request = std::move(request), inputs](store::Store& s) { return s.put_request(request, *inputs); },
-               [this, id, call, accepted = std::move(accepted)](const Status& status) {
+  auto inputs = call.inputs;
+  writer_.post([request = std::move(request),
+                inputs](store::Store& s) { return s.put_request(request, store::to_blob(*inputs)); },
+               [this, id, call = std::move(call), accepted = std::move(accepted)](const Status& status) mutable {
                  if (!status) return accepted(status.error());
                  accepted(id);
-                 let_in(id, call);
+                 let_in_fresh(id, std::move(call));
                });
 }
 
-void Journal::begin_again(const std::vector<Unfinished>& unfinished) {
-  for (const auto& [request, inputs] : unfinished) {
-    auto tensors = store::from_blob(inputs, *arena_);
-    if (!tensors) {
-      write_answer(request.id,
-                   {.state = store::State::failed, .finished = data::now(), .error = tensors.error().message}, "");
+// Behind those of its application that wait, and not where they leave no room for others.
+void Journal::let_in_fresh(RequestId id, Call call) {
+  const std::string application = call.application;
+  const auto wait = [&] {
+    backlog_.add(application, id);
+    backlog_.set_ready(application, true);
+    changed_.notify_one();
+  };
+  std::uint64_t turn = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (backlog_.size_of(application) > 0 || crowded(0)) return wait();
+    turn = backlog_.next_turn();
+  }
+  Letter letter(Arriving{
+      id, std::move(call),
+      [this, fresh = Backlog::Waiting{application, id, turn}](const Answer& answer) { answered(fresh, false, answer); },
+      true});
+  if (runner_.offer(std::move(letter))) return;
+  const std::lock_guard lock(mutex_);
+  wait();
+}
+
+// Half of the arena is left to callers who wait, and to what functions leave.
+bool Journal::crowded(std::size_t more) const {
+  return arena_->used() + more > arena_->capacity() / 2;
+}
+
+void Journal::applications_changed(const Snapshot& snapshot) {
+  std::vector<std::pair<std::string, RequestId>> removed;
+  std::string kept;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& name : backlog_.applications()) {
+      const Model* model = snapshot.find(name);
+      const bool ready = model != nullptr && model->state == ModelState::ready;
+      const Model* missing = ready ? nullptr : unavailable_owner(snapshot, name);
+      backlog_.set_ready(name, ready);
+      if (missing != nullptr && !told_)
+        kept += str(kept.empty() ? "" : ", ", backlog_.size_of(name), " accepted requests of '", name, "'");
+      if (ready || missing != nullptr) continue;
+      for (const RequestId id : backlog_.remove_all(name)) removed.emplace_back(name, id);
+    }
+    told_ = true;
+  }
+  changed_.notify_one();
+  if (!kept.empty()) say(str(kept, " are kept until what they need is here again"));
+  for (const auto& [name, id] : removed)
+    finish(id, store::State::rejected, str("application '", name, "' was removed"));
+}
+
+bool Journal::cancel(RequestId id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!backlog_.remove(id)) return false;
+  }
+  finish(id, store::State::cancelled, "");
+  return true;
+}
+
+// When to try next to let one in; nothing: when something changes.
+std::optional<Time> Journal::due() const {
+  if (paused_ || !told_ || let_in_ >= options_.let_in_max) return std::nullopt;
+  const auto at = backlog_.due();
+  return at ? std::optional(std::max(*at, no_room_until_)) : std::nullopt;
+}
+
+// Nobody says when the arena or the mailbox has room again: then it is tried again soon.
+void Journal::run() {
+  constexpr Duration kTryAgain = Duration::ms(50);
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const auto at = due();
+    const Time now = data::now();
+    if (!at) {
+      changed_.wait(lock);
       continue;
     }
-    // With its whole objective again: the time while nobody served is not held against it.
-    let_in(request.id, {.application = request.application,
-                        .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
-                        .objective = request.objective,
-                        .timeout = request.timeout,
-                        .priority = request.priority,
-                        .caller_id = request.caller_id});
+    const auto waiting = *at <= now ? backlog_.take(now) : std::nullopt;
+    if (!waiting) {
+      changed_.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(1, (*at - now).count_ns())));
+      continue;
+    }
+    const bool alone = let_in_++ == 0;
+    lock.unlock();
+    const Outcome outcome = let_in(*waiting, alone);
+    lock.lock();
+    if (outcome == Outcome::let_in) continue;
+    --let_in_;
+    if (outcome != Outcome::no_room) continue;
+    backlog_.put_back(*waiting, Time());
+    no_room_until_ = now + kTryAgain;
   }
 }
 
-void Journal::let_in(RequestId id, Call call) {
-  Letter letter(Arriving{id, std::move(call), [this, id](const Answer& answer) { finish(id, answer); }, true});
-  if (runner_.offer(std::move(letter))) return;
-  finish(id, {.request = id, .kind = AnswerKind::rejected, .error = "the mailbox is full"});
+// With its whole objective: the time while it could not be served is not held against it.
+Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
+  if (!alone && crowded(0)) return Outcome::no_room;
+  const auto record = reader_.find(waiting.id);
+  const auto inputs = reader_.inputs_of(waiting.id);
+  if (!record || !inputs) return Outcome::no_room;
+  if (!*record || !*inputs) return Outcome::settled;
+  if ((*inputs)->size() > arena_->capacity()) {
+    say(str("request ", waiting.id.value(), " of '", waiting.application, "' has ", (*inputs)->size(),
+            " bytes, which is larger than the arena of ", arena_->capacity(), ": it is kept for a start with more"));
+    return Outcome::settled;
+  }
+  if (!alone && crowded((*inputs)->size())) return Outcome::no_room;
+  auto tensors = store::from_blob(**inputs, *arena_);
+  if (!tensors && tensors.error().code == ErrorCode::unavailable) return Outcome::no_room;
+  if (!tensors) {
+    finish(waiting.id, store::State::failed, tensors.error().message);
+    return Outcome::settled;
+  }
+  const store::Request& request = (*record)->request;
+  Letter letter(Arriving{waiting.id,
+                         {.application = request.application,
+                          .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
+                          .objective = request.objective,
+                          .timeout = request.timeout,
+                          .priority = request.priority,
+                          .caller_id = request.caller_id},
+                         [this, waiting](const Answer& answer) { answered(waiting, true, answer); },
+                         true});
+  return runner_.offer(std::move(letter)) ? Outcome::let_in : Outcome::no_room;
+}
+
+// Whether it waits again instead of being answered so. One that waited was accepted long ago: it takes turns with the
+// others until the machines have room. Memory that was short is tried again unless it had the arena to itself.
+bool Journal::passes(const Answer& answer, bool waited) const {
+  if (answer.kind == AnswerKind::rejected)
+    return waited && (answer.reason == RejectReason::overloaded || answer.reason == RejectReason::queue_full);
+  return answer.kind == AnswerKind::failed && answer.error.starts_with(invoker::kObjectStoreFull) &&
+         (let_in_ > 0 || arena_->used() > 0);
+}
+
+void Journal::answered(const Backlog::Waiting& waiting, bool waited, const Answer& answer) {
+  bool again = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waited) --let_in_;
+    again = passes(answer, waited);
+    no_room_until_ = Time();
+    constexpr Duration kSoon = Duration::ms(20), kLate = Duration::s(1);
+    if (again) backlog_.put_back(waiting, data::now() + std::clamp(answer.retry_after.value_or(kSoon), kSoon, kLate));
+  }
+  changed_.notify_one();
+  if (!again) finish(waiting.id, answer);
 }
 
 void Journal::finish(RequestId id, const Answer& answer) {
-  write_answer(id,
-               {.state = stored(state_of(answer)),
-                .finished = data::now(),
-                .cost = answer.cost,
-                .stage = answer.stage,
-                .error = answer.error,
-                .version = answer.version},
-               answer.kind == AnswerKind::finished ? store::to_blob(answer.outputs) : std::string());
+  Kept kept{.answer = {.state = stored(state_of(answer)),
+                       .finished = data::now(),
+                       .cost = answer.cost,
+                       .stage = answer.stage,
+                       .error = answer.error,
+                       .version = answer.version}};
+  if (answer.kind == AnswerKind::finished) kept.outputs = answer.outputs;
+  write_answer(id, std::make_shared<const Kept>(std::move(kept)));
+}
+
+void Journal::finish(RequestId id, store::State state, std::string error) {
+  write_answer(id, std::make_shared<const Kept>(
+                       Kept{.answer = {.state = state, .finished = data::now(), .error = std::move(error)}}));
+}
+
+void Journal::write_answer(RequestId id, std::shared_ptr<const Kept> kept) {
+  writer_.post(
+      [id, kept](store::Store& s) {
+        const bool finished = kept->answer.state == store::State::met || kept->answer.state == store::State::late;
+        return s.finish_request(id, kept->answer, finished ? store::to_blob(kept->outputs) : std::string());
+      },
+      [this, id, kept](const Status& status) { written(id, kept, status); });
 }
 
 // An answer must not be lost because the writer is busy or the disk is full: it is tried again after the next that is
-// kept.
-void Journal::write_answer(RequestId id, store::Answer answer, std::string outputs) {
-  auto kept = std::make_shared<std::pair<store::Answer, std::string>>(std::move(answer), std::move(outputs));
-  writer_.post([id, kept](store::Store& s) { return s.finish_request(id, kept->first, kept->second); },
-               [this, id, kept](const Status& status) {
-                 std::vector<std::function<void()>> again;
-                 {
-                   const std::lock_guard lock(unwritten_mutex_);
-                   const bool passes = !status && (status.error().code == ErrorCode::unavailable ||
-                                                   status.error().code == ErrorCode::io);
-                   if (passes) {
-                     unwritten_.push_back([this, id, kept] { write_answer(id, kept->first, kept->second); });
-                   } else {
-                     again.swap(unwritten_);
-                   }
-                 }
-                 for (auto& task : again) task();
-               });
+// kept. One that is too large for the store would be too large after every restart.
+void Journal::written(RequestId id, const std::shared_ptr<const Kept>& kept, const Status& status) {
+  if (!status && status.error().code == ErrorCode::too_large)
+    return finish(id, store::State::failed, str("its outputs cannot be kept: ", status.error().message));
+  std::vector<std::function<void()>> again;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool passes =
+        !status && (status.error().code == ErrorCode::unavailable || status.error().code == ErrorCode::io);
+    if (passes) {
+      unwritten_.push_back([this, id, kept] { write_answer(id, kept); });
+    } else {
+      again.swap(unwritten_);
+    }
+  }
+  for (auto& task : again) task();
 }
 
 std::vector<RequestRecord> Journal::list(const RequestQuery& query) const {

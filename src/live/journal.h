@@ -1,13 +1,18 @@
-// Journal: asynchronous requests from their acceptance to their answer. A request is on disk before it is accepted, its
-// answer takes its place there, and what a server that ended left unanswered begins again. Used by Platform.
+// Journal: asynchronous requests from their acceptance to their answer. A request is on disk before it is accepted, and
+// stays accepted until it is answered or its application is removed: what cannot be let in now (an application that
+// this start cannot run, a full arena, a full mailbox, machines that are full) waits on disk, in order, and is let in
+// when it can be. What an earlier server left unanswered begins the same way. Used by Platform.
 #pragma once
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "live/backlog.h"
 #include "live/runner.h"
 #include "live/service.h"
 #include "store/reader.h"
@@ -17,37 +22,68 @@ namespace sluice::live {
 
 class Journal {
  public:
-  // What an earlier server accepted and did not answer.
-  struct Unfinished {
-    store::Request request;
-    std::string inputs;
+  struct Options {
+    std::size_t waiting_max = 1'000'000;  // more are not accepted
+    std::size_t let_in_max = 1'024;       // of those that waited, at once
+    std::function<void(const std::string&)> say;
   };
-  [[nodiscard]] static Result<std::vector<Unfinished>> unfinished_in(store::Store& store);
+  // All must outlive the journal; `runner` is where requests are let in. Those of `unfinished` wait until
+  // applications_changed() is called for the first time.
+  Journal(Options options, store::Writer& writer, store::Reader& reader, std::shared_ptr<data::Arena> arena,
+          Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished);
+  ~Journal() { stop(); }
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
 
-  // All must outlive the journal; `runner` is where requests are let in.
-  Journal(store::Writer& writer, store::Reader& reader, std::shared_ptr<data::Arena> arena, Mailbox<Letter>& runner)
-      : writer_(writer), reader_(reader), arena_(std::move(arena)), runner_(runner) {}
+  // `accepted` is called when the request is on disk, or with why it is not. REQUIRES: the call has its objective, and
+  // names the application by the name it has itself.
+  void accept(RequestId id, Call call, std::function<void(Result<RequestId>)> accepted);
+  // False: it does not wait here.
+  [[nodiscard]] bool cancel(RequestId id);
+  // What is ready is let in, what is unavailable is kept, requests of other applications are answered: it was removed.
+  void applications_changed(const Snapshot& snapshot);
+  void pause();  // lets nothing in any more; the next start does
+  void stop();
 
-  // `accepted` is called when the request is on disk, or with why it is not. REQUIRES: the call has its objective.
-  void accept(RequestId id, const Call& call, std::function<void(Result<RequestId>)> accepted);
-  void begin_again(const std::vector<Unfinished>& unfinished);
-
+  [[nodiscard]] std::size_t waiting() const;
   // What is on disk, from any thread.
   [[nodiscard]] std::vector<RequestRecord> list(const RequestQuery& query) const;  // newest first
   [[nodiscard]] std::optional<RequestRecord> find(RequestId request) const;
   [[nodiscard]] std::shared_ptr<const data::Tensors> outputs_of(RequestId request) const;
 
  private:
-  void let_in(RequestId id, Call call);
+  enum class Outcome : std::uint8_t { let_in, no_room, settled };
+  struct Kept {
+    store::Answer answer;
+    data::Tensors outputs;
+  };
+  void let_in_fresh(RequestId id, Call call);
+  [[nodiscard]] bool passes(const Answer& answer, bool waited) const;
+  void run();
+  [[nodiscard]] std::optional<Time> due() const;
+  [[nodiscard]] Outcome let_in(const Backlog::Waiting& waiting, bool alone);
+  void answered(const Backlog::Waiting& waiting, bool waited, const Answer& answer);
+  [[nodiscard]] bool crowded(std::size_t more) const;
   void finish(RequestId id, const Answer& answer);
-  void write_answer(RequestId id, store::Answer answer, std::string outputs);
+  void finish(RequestId id, store::State state, std::string error);
+  void write_answer(RequestId id, std::shared_ptr<const Kept> kept);
+  void written(RequestId id, const std::shared_ptr<const Kept>& kept, const Status& status);
+  void say(const std::string& line) const;
 
+  const Options options_;
   store::Writer& writer_;
   store::Reader& reader_;
   std::shared_ptr<data::Arena> arena_;
   Mailbox<Letter>& runner_;
-  std::mutex unwritten_mutex_;
-  std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue; guarded
+
+  mutable std::mutex mutex_;  // guards all that follows
+  std::condition_variable changed_;
+  Backlog backlog_;
+  std::size_t let_in_ = 0;  // of those that waited, and are not answered
+  Time no_room_until_;
+  bool told_ = false, paused_ = false, stopping_ = false;
+  std::vector<std::function<void()>> unwritten_;  // answers that did not get onto the writer's queue
+  std::thread thread_;                            // lets in
 };
 
 }  // namespace sluice::live

@@ -51,6 +51,7 @@ Result<std::unique_ptr<Platform>> Platform::start(PlatformOptions options) {
 Platform::~Platform() {
   if (profiling_) profiling_->stop();
   if (deployments_) deployments_->stop();
+  if (journal_) journal_->stop();
   if (runner_) runner_->stop();
   if (machines_) agent().stop();
   if (writer_) writer_->stop();
@@ -71,17 +72,17 @@ Status Platform::begin() {
   next_id_ = (*epoch << kIdsOfAStart) + 1;
   auto applications = store->applications();
   if (!applications) return applications.error();
-  const auto unfinished = Journal::unfinished_in(*store);
+  const auto unfinished = store->unfinished_requests();
   if (!unfinished) return unfinished.error();
   auto reader = store::Reader::open(options_.directory);
   if (!reader) return reader.error();
   reader_ = std::make_unique<store::Reader>(std::move(*reader));
   if (const Status made = make_runner(*epoch); !made) return made;
   if (const Status started = agent().start(); !started) return started;
-  make_parts(std::move(*store));
+  make_parts(std::move(*store), *unfinished);
   runner_->start();
   deployments_->restore(std::move(*applications));
-  journal_->begin_again(*unfinished);
+  (void)settled_snapshot();  // whoever calls from now on finds what was deployed
   return Done{};
 }
 
@@ -107,21 +108,24 @@ Status Platform::make_runner(std::uint64_t epoch) {
   return Done{};
 }
 
-void Platform::make_parts(store::Store store) {
+void Platform::make_parts(store::Store store, const std::vector<store::Request>& unfinished) {
   constexpr std::size_t kWaitingMax = 65'536;
   const auto told = [this](const std::string& line) { say(line); };
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
   identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
-  journal_ = std::make_unique<Journal>(*writer_, *reader_, arena_, runner);
+  journal_ = std::make_unique<Journal>(Journal::Options{.say = told}, *writer_, *reader_, arena_, runner, unfinished);
   profiling_ = std::make_unique<Profiling>(Profiling::Options{.spawner = options_.agent.spawner,
                                                               .vcpu_max = options_.nodes.front().vcpu,
                                                               .budget = options_.profile_budget,
                                                               .say = told},
                                            arena_, *writer_, *reader_, runner);
   deployments_ = std::make_unique<Deployments>(
-      Deployments::Options{.models = options_.directory + "/models", .nodes = options_.nodes, .say = told}, *writer_,
-      *profiling_, runner);
+      Deployments::Options{.models = options_.directory + "/models",
+                           .nodes = options_.nodes,
+                           .say = told,
+                           .changed = [this] { journal_->applications_changed(*snapshot()); }},
+      *writer_, *profiling_, runner);
 }
 
 void Platform::say(const std::string& line) const {
@@ -166,16 +170,21 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
   const Model* model = known->find(call.application);
   if (model == nullptr)
     return accepted(Error{ErrorCode::not_found, str("there is no application '", call.application, "'")});
+  if (model->state == ModelState::unavailable)
+    return accepted(Error{ErrorCode::unavailable, str("application '", call.application, "': ", model->reason)});
+  call.application = model->application->name;  // an alias may be of something else after a restart
   if (!call.objective) call.objective = model->application->objective.latency;
-  journal_->accept(RequestId(next_id_.fetch_add(1)), call, std::move(accepted));
+  journal_->accept(RequestId(next_id_.fetch_add(1)), std::move(call), std::move(accepted));
 }
 
 void Platform::cancel(RequestId request) {
+  if (journal_->cancel(request)) return;
   runner_->mailbox().post(Event(RequestCancelled{request}));
 }
 
 bool Platform::drain(Duration most) {
   draining_ = true;
+  journal_->pause();
   const Time until = data::now() + most;
   constexpr auto kLook = std::chrono::milliseconds(5);
   while (data::now() < until) {
@@ -231,6 +240,7 @@ void Platform::describe(Snapshot& snapshot) const {
     const std::lock_guard lock(listening_mutex_);
     snapshot.listening = listening_;
   }
+  snapshot.waiting = journal_->waiting();
   const invoker::AgentCounters& counters = agent().counters();
   snapshot.bytes_out = counters.bytes_out;
   snapshot.bytes_gathered = counters.bytes_gathered;

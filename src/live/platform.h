@@ -74,7 +74,7 @@ class Platform final : public Service {
   explicit Platform(PlatformOptions options);
   [[nodiscard]] Status begin();
   [[nodiscard]] Status make_runner(std::uint64_t epoch);
-  void make_parts(store::Store store);
+  void make_parts(store::Store store, const std::vector<store::Request>& unfinished);
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
   void say(const std::string& line) const;

@@ -209,13 +209,25 @@ void Runner::read(Deploying& deploying) {
   }
   forget_aliases(replaces ? before->second : ApplicationId::none());
   names_[name] = id;
+  missing_.erase(name);
   // A function is called by its own name as well, unless something else has it.
   if (deploying.is_function) names_.try_emplace(deploying.application->functions.front().name, id);
   publish();
   if (deploying.done) deploying.done(id);
 }
 
+void Runner::read(Missing& missing) {
+  missing_[missing.application] = {
+      .name = missing.application,
+      .version = missing.version,
+      .state = ModelState::unavailable,
+      .reason = std::move(missing.reason),
+      .application = std::make_shared<const Application>(Application{.name = missing.application})};
+  publish();
+}
+
 void Runner::read(Removing& removing) {
+  missing_.erase(removing.application);
   const auto it = names_.find(removing.application);
   if (it == names_.end()) return;
   if (told_) decide();  // what came before is let in, and ends as it began

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,6 +39,11 @@ struct Deploying {
   std::string reason;  // while it is being profiled
   std::function<void(ApplicationId)> done;
 };
+struct Missing {  // an application that was deployed, and that this start cannot run
+  std::string application;
+  std::uint32_t version = 1;
+  std::string reason;
+};
 struct Removing {
   std::string application;
 };
@@ -49,7 +55,7 @@ struct Barrier {
   std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
 };
 struct Stopping {};  // the thread
-using Letter = std::variant<Event, Arriving, Deploying, Removing, Profiled, Barrier, Stopping>;
+using Letter = std::variant<Event, Arriving, Deploying, Missing, Removing, Profiled, Barrier, Stopping>;
 
 class Runner {
  public:
@@ -113,6 +119,7 @@ class Runner {
   void read(Event& event);
   void read(Arriving& arriving);
   void read(Deploying& deploying);
+  void read(Missing& missing);
   void read(Removing& removing);
   void read(Profiled& profiled);
   void read(Barrier& barrier);
@@ -155,6 +162,7 @@ class Runner {
   std::vector<Deployed> deployed_;      // by ApplicationId
   std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
   std::unordered_map<std::string, ApplicationId> names_;
+  std::map<std::string, Model> missing_;  // by name
   std::unordered_map<RequestId, Pending> pending_;
   std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
   std::unordered_map<BatchId, Batch> batches_;

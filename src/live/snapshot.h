@@ -93,6 +93,7 @@ struct Snapshot {
   std::vector<Model> models;  // applications by name, then functions by name
   std::vector<NodeInfo> nodes;
   std::uint64_t in_system = 0, mailbox_size = 0, mailbox_max = 0;
+  std::uint64_t waiting = 0;  // asynchronous requests that are accepted and cannot be let in yet
   Bytes objects_used, objects_max;
   std::uint64_t bytes_in = 0, bytes_out = 0, bytes_gathered = 0, gathers = 0, batches = 0;
   std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;

@@ -55,7 +55,7 @@ std::string_view sql_of(const RequestQuery& query) {
 
 Result<std::vector<Request>> unfinished_requests(Database& database) {
   std::vector<Request> all;
-  Query rows = database.query("SELECT " REQUEST_COLUMNS " FROM requests WHERE state = 0 ORDER BY id");
+  Query rows = database.query("SELECT " REQUEST_COLUMNS " FROM requests WHERE state = 0 ORDER BY arrival, id");
   while (rows.next()) all.push_back(request_in(rows));
   if (const Status status = rows.status(); !status) return status.error();
   return all;

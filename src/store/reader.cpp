@@ -23,6 +23,11 @@ Result<std::vector<RequestRecord>> Reader::list(const RequestQuery& query) const
   return list_requests(shared_->database, query);
 }
 
+Result<std::optional<std::string>> Reader::inputs_of(RequestId id) const {
+  const std::lock_guard lock(shared_->mutex);
+  return store::inputs_of(shared_->database, id);
+}
+
 Result<std::optional<std::string>> Reader::outputs_of(RequestId id) const {
   const std::lock_guard lock(shared_->mutex);
   return store::outputs_of(shared_->database, id);

@@ -22,6 +22,7 @@ class Reader {
   // As those of Store.
   [[nodiscard]] Result<std::optional<RequestRecord>> find(RequestId id) const;
   [[nodiscard]] Result<std::vector<RequestRecord>> list(const RequestQuery& query) const;
+  [[nodiscard]] Result<std::optional<std::string>> inputs_of(RequestId id) const;
   [[nodiscard]] Result<std::optional<std::string>> outputs_of(RequestId id) const;
   [[nodiscard]] Result<std::optional<std::string>> profile(FunctionVersion function) const;
 

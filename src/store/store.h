@@ -63,7 +63,7 @@ class Store {
   // The first answer stays and takes the place of the inputs. already_exists: it is answered already; not_found: the
   // journal does not have it (any more). REQUIRES: answer.state is not running.
   [[nodiscard]] Status finish_request(RequestId id, const Answer& answer, std::string_view outputs);
-  [[nodiscard]] Result<std::vector<Request>> unfinished_requests();  // by id
+  [[nodiscard]] Result<std::vector<Request>> unfinished_requests();  // as they came
   [[nodiscard]] Result<std::optional<RequestRecord>> find(RequestId id);
   [[nodiscard]] Result<std::vector<RequestRecord>> list(const RequestQuery& query);  // newest first, by id
   [[nodiscard]] Result<std::optional<std::string>> inputs_of(RequestId id);          // nothing: finished or unknown
