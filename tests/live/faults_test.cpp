@@ -5,11 +5,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include "base/text.h"
 #include "invoker/scene.h"
 #include "live/live_server.h"
+#include "support/eventually.h"
 
 namespace sluice::live {
 namespace {
@@ -19,6 +21,7 @@ using invoker_test::held_now;
 using live_test::call;
 using live_test::deploy;
 using live_test::floats;
+using test::eventually;
 
 // Batches of one: nobody waits for company.
 constexpr const char* kProfile = "profile: {table: [[1, 1, 0, 5.0, 0.1]]}";
@@ -79,13 +82,15 @@ class FaultsTest : public testing::Test {
   }
   // The process of a function, once it has one.
   [[nodiscard]] pid_t worker_of(const std::string& function) {
-    for (;;) {
+    pid_t out = std::numeric_limits<pid_t>::max();  // nobody's, so that a signal to it does no harm
+    EXPECT_TRUE(eventually([&] {
       const auto snapshot = platform_->snapshot();
       for (const InstanceInfo& instance : snapshot->nodes.at(0).instances) {
-        if (instance.function == function && instance.pid > 0) return static_cast<pid_t>(instance.pid);
+        if (instance.function == function && instance.pid > 0) out = static_cast<pid_t>(instance.pid);
       }
-      std::this_thread::yield();
-    }
+      return out != std::numeric_limits<pid_t>::max();
+    }));
+    return out;
   }
   std::string file(const std::string& name) const { return str(folder_.path(), "/", name); }
 
@@ -100,7 +105,7 @@ TEST_F(FaultsTest, AWorkerKilledWhileIdleIsReplacedWhenItIsNeeded) {
   EXPECT_EQ(ask("f").get().kind, AnswerKind::finished);
   const pid_t first = worker_of("f");
   ::kill(first, SIGKILL);
-  while (platform_->snapshot()->worker_crashes == 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return platform_->snapshot()->worker_crashes > 0; }));
   const Answer answer = ask_beside_others("f");
   EXPECT_EQ(answer.kind, AnswerKind::finished) << answer.error;
   EXPECT_EQ(stages_of(answer).size(), 1u);
@@ -113,7 +118,7 @@ TEST_F(FaultsTest, AWorkerKilledWithABatchCostsItOneRetry) {
   add("f", shell(str("while read line; do if [ ! -e ", file("ran"), " ]; then touch ", file("ran"),
                      "; echo first; sleep 1000; fi; echo second; echo '{\\\"y\\\": 1.0}' >&3; done")));
   auto asked = ask("f");
-  while (!std::filesystem::exists(file("ran"))) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(file("ran")); }));
   ::kill(worker_of("f"), SIGKILL);
   const Answer answer = asked.get();
   ASSERT_EQ(answer.kind, AnswerKind::finished) << answer.error;
@@ -123,7 +128,7 @@ TEST_F(FaultsTest, AWorkerKilledWithABatchCostsItOneRetry) {
   EXPECT_GT(stages[0].end, stages[0].start);
   EXPECT_EQ(stages[1].error, "");
   EXPECT_EQ(stages[1].log, std::vector<std::string>{"second"});
-  while (platform_->snapshot()->worker_crashes != 1) std::this_thread::yield();
+  EXPECT_TRUE(eventually([&] { return platform_->snapshot()->worker_crashes == 1; }));
   EXPECT_EQ(platform_->snapshot()->retries, 1u);
 }
 

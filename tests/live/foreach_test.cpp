@@ -9,11 +9,13 @@
 #include "base/text.h"
 #include "domain/limits.h"
 #include "live/live_server.h"
+#include "support/eventually.h"
 
 namespace sluice::live {
 namespace {
 
 using live_test::call;
+using test::eventually;
 using Names = std::vector<std::string>;
 
 // Whatever a test does, nothing of its requests is left in the end.
@@ -25,7 +27,8 @@ class ForeachTest : public testing::Test {
     if (platform_ == nullptr) return;
     std::ofstream(file("go")).flush();
     EXPECT_TRUE(platform_->drain(Duration::s(30)));
-    while (platform_->arena()->used() != 0) std::this_thread::yield();  // batches of requests that were given up
+    // Batches of requests that were given up.
+    EXPECT_TRUE(eventually([&] { return platform_->arena()->used() == 0; }));
   }
   // Functions: `copy` hands its inputs on, `seven` gives x = 7, `faceless` fails with NoFace, `crash` ends its worker,
   // `picky` fails with NoFace for x = 2 and else gives 7, `patient` says it is there and waits for the file `go`.
@@ -88,7 +91,7 @@ class ForeachTest : public testing::Test {
   }
   [[nodiscard]] std::string file(const std::string& name) const { return str(folder_.path(), "/", name); }
   void wait_for(const std::string& name) const {
-    while (!std::filesystem::exists(file(name))) std::this_thread::yield();
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(file(name)); })) << name;
   }
 
   live_test::TemporaryFolder folder_;
@@ -231,7 +234,7 @@ TEST_F(ForeachTest, AWorkerKilledHalfWayIsReplacedAndEveryItemIsThere) {
   for (const InstanceInfo& instance : snapshot->nodes.at(0).instances) {
     if (instance.function == "patient" && instance.pid > 0) ::kill(static_cast<pid_t>(instance.pid), SIGKILL);
   }
-  while (platform_->snapshot()->worker_crashes == 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually([&] { return platform_->snapshot()->worker_crashes > 0; }));
   std::ofstream(file("go")).flush();
   EXPECT_EQ(text(asked.get()), "[3,1] 7 7 7");
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "live/deployment.h"
 #include "live/live_server.h"
+#include "support/eventually.h"
 
 namespace sluice::live {
 namespace {
@@ -17,6 +18,7 @@ using live_test::call;
 using live_test::deploy;
 using live_test::floats;
 using live_test::options_in;
+using test::eventually;
 
 // Two stages of a few milliseconds that hand their inputs on.
 constexpr const char* kChain = R"(
@@ -35,10 +37,12 @@ class PlatformTest : public testing::Test {
   void start() { platform_ = std::move(Platform::start(options_in(folder_.path())).value()); }
   // A request that was called for later, once it is answered.
   std::optional<RequestRecord> settled(RequestId id) {
-    for (;; std::this_thread::yield()) {
-      auto record = platform_->find_request(id);
-      if (!record || record->state != RequestState::running) return record;
-    }
+    std::optional<RequestRecord> record;
+    EXPECT_TRUE(eventually([&] {
+      record = platform_->find_request(id);
+      return !record || record->state != RequestState::running;
+    }));
+    return record;
   }
   live_test::TemporaryFolder folder_;
   std::unique_ptr<Platform> platform_;
