@@ -36,10 +36,10 @@ class StageOffers {
         chain.offer(ms, rates_.of(way) * (ms - (with_transfer_ ? 0 : transfer)) / sharing);
       }
     };
-    constexpr double any = std::numeric_limits<double>::infinity();
-    offer(1, company.own_luck(request, stage), 1, any);
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    offer(1, company.own_luck(request, stage), 1, kAny);
     const double luck = company.best_luck(request, stage);
-    if (company.has_silent_members() && function.ways.size() > 1) offer(2, luck, 1, any);
+    if (company.has_silent_members() && function.ways.size() > 1) offer(2, luck, 1, kAny);
     const std::span<const double> together = company.together_ms(request, stage);
     for (std::size_t n = 2; n <= function.ways.size(); ++n) {
       offer(n, luck, static_cast<double>(n), together[n - 1] + kRoundingMs);

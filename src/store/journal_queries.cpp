@@ -70,8 +70,8 @@ Result<std::optional<RequestRecord>> find_request(Database& database, RequestId 
 }
 
 Result<std::vector<RequestRecord>> list_requests(Database& database, const RequestQuery& query) {
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  const auto limit = static_cast<std::int64_t>(std::min(query.limit, most));
+  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  const auto limit = static_cast<std::int64_t>(std::min(query.limit, kMost));
   const auto state = static_cast<std::int64_t>(query.state.value_or(State::running));
   std::vector<RequestRecord> all;
   Query rows = database.query(sql_of(query), query.application, state, limit);

@@ -21,12 +21,12 @@ Result<std::string> random_bytes(std::size_t count) {
 }
 
 std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
   }
   return out;
 }

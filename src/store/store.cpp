@@ -38,10 +38,10 @@ Error cut_off(const std::string& path) {
 
 // SQLite takes a file that is shorter than its header for a new one.
 Status check_header(const std::string& path) {
-  constexpr std::uintmax_t header_bytes = 100;
+  constexpr std::uintmax_t kHeaderBytes = 100;
   std::error_code none;
   const std::uintmax_t size = std::filesystem::file_size(path, none);
-  if (!none && size > 0 && size < header_bytes) return cut_off(path);
+  if (!none && size > 0 && size < kHeaderBytes) return cut_off(path);
   return Done{};
 }
 
