@@ -3,16 +3,21 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "domain/function.h"
 #include "engine/engines.h"
+#include "wire/confinement.h"
+#include "worker/confine.h"
 #include "worker/park.h"
 #include "worker/serve.h"
 
@@ -31,6 +36,37 @@ void belong_to_the_server() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+// The first message says what to give up, and may bring the model along, which gets its number and stays open over
+// exec.
+Status confine(wire::Channel& channel) {
+  std::string message;
+  std::vector<wire::Descriptor> descriptors;
+  if (channel.receive(message, &descriptors) != wire::Received::message) {
+    return Error{ErrorCode::unavailable, "the server is gone"};
+  }
+  const auto confinement = wire::decode_confinement(message);
+  if (!confinement) return confinement.error();
+  if (descriptors.size() != (confinement->model ? 1u : 0u)) return Error{ErrorCode::invalid, "no model came along"};
+  if (confinement->model && descriptors.front().get() == wire::kModelDescriptor) {
+    (void)::fcntl(descriptors.front().release(), F_SETFD, 0);
+  } else if (confinement->model && ::dup2(descriptors.front().get(), wire::kModelDescriptor) < 0) {
+    return Error{ErrorCode::unavailable, "the model cannot be kept open"};
+  }
+  return worker::confine(*confinement, static_cast<pid_t>(confinement->server));
+}
+
+// `sluice-worker --confined FD PROGRAM…`: becomes the program, which finds its socket as a worker does.
+int become(int socket, char** program) {
+  (void)::fcntl(socket, F_SETFD, 0);
+  const std::string number = std::to_string(socket);
+  std::string option = "--socket", last = number;
+  std::vector<char*> arguments;
+  for (; *program != nullptr; ++program) arguments.push_back(*program);
+  for (char* argument : {option.data(), last.data(), static_cast<char*>(nullptr)}) arguments.push_back(argument);
+  ::execvp(arguments.front(), arguments.data());
+  return complain(str("'", arguments.front(), "' cannot be started: ", std::strerror(errno)));
 }
 
 // Ends without destructors of libraries: libtorch's take most of a second, for what the system takes back anyway.
@@ -59,13 +95,22 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "--version") return std::puts("sluice-worker " SLUICE_VERSION) < 0;
   if (mode == "--engines") return print_engines();
-  const auto number = argc == 3 && (mode == "--socket" || mode == "--park") ? parse_int(argv[2]) : std::nullopt;
+  const bool confined = mode == "--confined" && argc >= 3;
+  const bool alone = argc == 3 && (mode == "--socket" || mode == "--park");
+  const auto number = confined || alone ? parse_int(argv[2]) : std::nullopt;
   // What a function starts must not hold the socket open.
   if (!number || ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
-    return complain("usage: sluice-worker --socket FD | --park FD | --engines | --version; it is started by `sluice`");
+    return complain(
+        "usage: sluice-worker --socket FD | --confined FD [PROGRAM…] | --park FD | --engines | --version; it is "
+        "started "
+        "by `sluice`");
   }
   belong_to_the_server();
   wire::Channel channel(wire::Descriptor(static_cast<int>(*number)));
-  if (mode == "--socket") serve(std::move(channel));
+  if (confined) {
+    if (const Status done = confine(channel); !done) return complain(done.error().message);
+    if (argc > 3) return become(static_cast<int>(*number), argv + 3);
+  }
+  if (mode != "--park") serve(std::move(channel));
   return park(std::move(channel));
 }

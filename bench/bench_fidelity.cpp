@@ -139,7 +139,7 @@ class Client {
 
  private:
   void call(const std::string& application, Duration objective, bool measured) {
-    const auto block = platform_.arena()->allocate(sizeof(float));
+    const auto block = platform_.arena("default")->allocate(sizeof(float));
     CHECK(block.has_value());
     data::Tensor x{.info = {"x", DataType::fp32, {1}}, .block = *block, .size = sizeof(float)};
     const Time began = data::now();

@@ -52,7 +52,7 @@ Result<std::shared_ptr<const data::Tensors>> place(const engine::OwnTensor& tens
 Result<live::Answer> call(live::Platform& platform, const std::string& application, const engine::OwnTensor& image) {
   live::Answer last;
   for (const Duration objective : {Duration::s(60), Duration{}}) {
-    auto inputs = place(image, *platform.arena());
+    auto inputs = place(image, *platform.arena("default"));
     if (!inputs) return inputs.error();
     std::promise<live::Answer> promise;
     live::Call request{.application = application, .inputs = std::move(*inputs)};

@@ -41,15 +41,11 @@ data::Json to_json(const Finding& finding) {
 }  // namespace
 
 int doctor_command(const DoctorOptions& options) {
-  const std::vector<Finding> findings = {check_worker(),
-                                         check_python(),
-                                         check_limits(),
-                                         check_gpu(),
-                                         check_shared_memory(),
-                                         check_open_files(),
-                                         check_data(data_directory(options.data)),
-                                         check_clock(),
-                                         check_server(options.server)};
+  const std::vector<Finding> findings = {check_worker(),     check_python(),
+                                         check_limits(),     check_workers(),
+                                         check_gpu(),        check_shared_memory(),
+                                         check_open_files(), check_data(data_directory(options.data)),
+                                         check_clock(),      check_server(options.server)};
   data::JsonArray checks;
   bool right = true;
   for (const Finding& finding : findings) {

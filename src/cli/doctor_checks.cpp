@@ -18,6 +18,7 @@
 #include "cli/worker_path.h"
 #include "data/arena.h"
 #include "data/clock.h"
+#include "invoker/quarters.h"
 #include "invoker/vcpu_limit.h"
 
 namespace sluice::cli {
@@ -118,6 +119,14 @@ Finding check_limits() {
   return {Level::warning, "limits",
           fmt::format("vCPUs by {}, memory {}; run as root, or with `systemd-run --user --scope -p Delegate=yes`", cpu,
                       memory)};
+}
+
+Finding check_workers() {
+  const auto quarters = invoker::Quarters::make({});
+  if (!quarters) return {Level::error, "boundary", quarters.error().message};
+  const std::string says = fmt::format("workers have {}", (*quarters)->describe());
+  if ((*quarters)->own_users() || (*quarters)->landlock()) return {Level::ok, "boundary", says};
+  return {Level::warning, "boundary", says + "; run as root, so that every tenant is a user of its own"};
 }
 
 Finding check_shared_memory() {

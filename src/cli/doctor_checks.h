@@ -13,6 +13,7 @@ struct Finding {
 
 [[nodiscard]] Finding check_worker();                            // sluice-worker is there and runs
 [[nodiscard]] Finding check_python();                            // python3 with numpy
+[[nodiscard]] Finding check_workers();                           // what keeps functions from others' files
 [[nodiscard]] Finding check_limits();                            // vCPUs and memory can be enforced
 [[nodiscard]] Finding check_shared_memory();                     // 1 GB of it
 [[nodiscard]] Finding check_open_files();                        // enough at once

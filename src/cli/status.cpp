@@ -71,6 +71,7 @@ void print_node(const Json& node) {
                size_text(number_at(gpus[i], "memory")), enforced(node, "gpu_enforced"));
   }
   if (gpus.empty()) fmt::print("  GPU       none\n");
+  if (const std::string kept = text_at(node, "workers_enforced"); !kept.empty()) fmt::print("  workers   {}\n", kept);
   print_instances(items_at(node, "instances"));
 }
 

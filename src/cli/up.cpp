@@ -107,9 +107,9 @@ void print_tables(const live::Snapshot& snapshot, const std::string& address) {
   if (snapshot.models.empty()) fmt::print("(none yet: sluice deploy FILE)\n");
   if (!snapshot.nodes.empty()) {
     const live::NodeInfo& node = snapshot.nodes.front();
-    fmt::print("\nvCPUs     {} on {} machine{}, enforced by {}\nmemory    {}\nGPU       {}\n", node.vcpu,
+    fmt::print("\nvCPUs     {} on {} machine{}, enforced by {}\nmemory    {}\nGPU       {}\nworkers   {}\n", node.vcpu,
                snapshot.nodes.size(), snapshot.nodes.size() == 1 ? "" : "s", node.vcpu_enforced, node.memory_enforced,
-               node.gpu_enforced);
+               node.gpu_enforced, node.workers_enforced);
   }
   fmt::print("data      {}\nlistening http://{}\n", snapshot.data_directory, address);
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/text.h"
 #include "cli/run_program.h"
@@ -39,6 +40,43 @@ Status write_python_worker(const std::string& path) {
   return Error{ErrorCode::io, str("'", path, "' cannot be written: ", file ? failed.message() : why)};
 }
 
+std::vector<std::string> parts_of(const char* text, char between) {
+  std::vector<std::string> out;
+  std::istringstream list(text == nullptr ? "" : text);
+  for (std::string part; std::getline(list, part, between);) {
+    if (!part.empty()) out.push_back(part);
+  }
+  return out;
+}
+
+// Where an interpreter that is not the system's has its libraries: /opt/env of /opt/env/bin/python3.
+std::string prefix_of(const std::string& python) {
+  const fs::path path(python);
+  return path.is_absolute() ? path.parent_path().parent_path().string() : "";
+}
+
+// SLUICE_WORKER_USERS is FIRST-LAST, or `none`.
+Result<std::shared_ptr<invoker::Quarters>> quarters_of(const std::string& directory) {
+  invoker::Quarters::Options options{.closed = directory};
+  const char* configured = std::getenv("SLUICE_WORKER_USERS");
+  const std::string users = configured == nullptr ? "" : configured;
+  if (users == "none") {
+    options.users = 0;
+  } else if (!users.empty()) {
+    const std::size_t dash = users.find('-');
+    const auto first = parse_int(users.substr(0, dash));
+    const auto last = dash == std::string::npos ? std::nullopt : parse_int(users.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last < *first || *last > 0xffff'fffe) {
+      return Error{ErrorCode::invalid,
+                   str("SLUICE_WORKER_USERS is '", users,
+                       "'; write the numbers of users that nobody else is, as 400000-465535, or none")};
+    }
+    options.first_user = static_cast<std::uint32_t>(*first);
+    options.users = static_cast<std::uint32_t>(*last - *first + 1);
+  }
+  return invoker::Quarters::make(std::move(options));
+}
+
 }  // namespace
 
 std::string python_program() {
@@ -63,6 +101,16 @@ Result<invoker::Spawner::Options> spawner_options(const std::string& directory) 
   out.python = python_program();
   out.python_worker = str(directory, "/sluice_worker.py");
   if (const Status written = write_python_worker(out.python_worker); !written) return written.error();
+  out.pass = parts_of(std::getenv("SLUICE_WORKER_ENV"), ',');
+  out.readable = parts_of(std::getenv("SLUICE_WORKER_READS"), ':');
+  for (std::string& path : parts_of(std::getenv("PYTHONPATH"), ':')) out.readable.push_back(std::move(path));
+  if (const std::string prefix = prefix_of(out.python); !prefix.empty()) out.readable.push_back(prefix);
+  auto quarters = quarters_of(directory);
+  if (!quarters) return quarters.error();
+  auto kept = (*quarters)->keep(out.python_worker);
+  if (!kept) return kept.error();
+  out.python_worker = std::move(*kept);
+  out.quarters = std::move(*quarters);
   return out;
 }
 

@@ -8,7 +8,9 @@
 
 namespace sluice::cli {
 
-// `directory`: where the Python worker may be written. An error says where sluice-worker was looked for.
+// `directory`: the server's data, closed to all others and to workers; the Python worker is written there. Workers get
+// variables named in $SLUICE_WORKER_ENV (A,B), become users of $SLUICE_WORKER_USERS (FIRST-LAST, or none) and read,
+// where landlock keeps them, $SLUICE_WORKER_READS (DIR:DIR) too. An error says where sluice-worker was looked for.
 [[nodiscard]] Result<invoker::Spawner::Options> spawner_options(const std::string& directory);
 
 // The interpreter of Python functions: $SLUICE_PYTHON, else the first that has numpy of python3 and the system's.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -96,17 +98,17 @@ std::optional<Block> Arena::allocate(std::size_t bytes) {
 
 void Arena::give_back(std::size_t offset, std::size_t taken) {
   if (taken == 0) return;
-  bool can_return = false;
+  bool returns = false;
   {
     const std::lock_guard lock(mutex_);
     CHECK(used_ >= taken);
     used_ -= taken;
     add_free(offset, taken);
-    can_return = taken >= kReturned && !pinned_ && options_.can_return != nullptr;
-    if (can_return) returnable_.push_back({offset, taken});
+    returns = taken >= kReturned && !pinned_ && options_.wants_tending != nullptr;
+    if (returns) returnable_.push_back({offset, taken});
   }
   if (options_.allowance != nullptr) options_.allowance->used.fetch_sub(taken);
-  if (can_return) options_.can_return(*this);
+  if (returns) options_.wants_tending(*this);
 }
 
 void Arena::add_free(std::size_t offset, std::size_t size) {
@@ -146,9 +148,14 @@ bool Arena::take_free(std::size_t offset, std::size_t size) {
   return true;
 }
 
+void Arena::tend() {
+  const std::lock_guard one_at_a_time(tending_);
+  return_pages();
+  populate_ahead();
+}
+
 // A stretch that was taken again meanwhile keeps its pages.
 void Arena::return_pages() {
-  const std::lock_guard one_at_a_time(returning_);
   for (;;) {
     Stretch piece;
     {
@@ -159,6 +166,7 @@ void Arena::return_pages() {
       stretch = {stretch.offset + piece.size, stretch.size - piece.size};
       if (stretch.size == 0) returnable_.pop_back();
       if (!take_free(piece.offset, piece.size)) continue;
+      if (piece.offset < populated_) holes_[piece.offset] = std::max(holes_[piece.offset], piece.size);
     }
     (void)::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(piece.offset),
                       static_cast<off_t>(piece.size));
@@ -167,13 +175,64 @@ void Arena::return_pages() {
   }
 }
 
+void Arena::make_pages(std::size_t begin, std::size_t end) {
+  (void)::madvise(base_ + begin, end - begin, MADV_POPULATE_WRITE);
+}
+
+bool Arena::populated(std::size_t begin, std::size_t end) const {
+  if (end > populated_) return false;
+  auto hole = holes_.upper_bound(begin);
+  if (hole != holes_.begin() && std::prev(hole)->first + std::prev(hole)->second > begin) return false;
+  return hole == holes_.end() || hole->first >= end;
+}
+
+// A hole of which only a part was filled stays one: pages are made again, which is quick where they are there.
+void Arena::note_populated(std::size_t begin, std::size_t end) {
+  if (begin <= populated_) populated_ = std::max(populated_, end);
+  for (auto hole = holes_.lower_bound(begin); hole != holes_.end() && hole->first + hole->second <= end;) {
+    hole = holes_.erase(hole);
+  }
+}
+
+void Arena::populate(const Block& block) {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t begin = block.offset() / page * page;
+  const std::size_t end = std::min(capacity_, (block.offset() + block.size() + page - 1) / page * page);
+  bool there = false, wants = false;
+  {
+    const std::lock_guard lock(mutex_);
+    there = populated(begin, end);
+    wants = !ahead_ && end + kPiece / 2 > populated_ && populated_ < capacity_ && options_.wants_tending != nullptr;
+    if (wants) ahead_ = true;
+  }
+  if (!there) {
+    make_pages(begin, end);
+    const std::lock_guard lock(mutex_);
+    note_populated(begin, end);
+  }
+  if (wants) options_.wants_tending(*this);
+}
+
+void Arena::populate_ahead() {
+  std::size_t begin = 0, end = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(ahead_, false)) return;
+    begin = populated_;
+    end = std::min(capacity_, begin + kPiece);
+  }
+  make_pages(begin, end);
+  const std::lock_guard lock(mutex_);
+  note_populated(begin, end);
+}
+
 void Arena::pin() {
   {
     const std::lock_guard lock(mutex_);
     pinned_ = true;
     returnable_.clear();
   }
-  const std::lock_guard not_any_more(returning_);
+  const std::lock_guard not_any_more(tending_);
 }
 
 std::size_t Arena::used() const {

@@ -30,6 +30,7 @@ class Block {
   [[nodiscard]] std::size_t offset() const { return extent_->offset; }
   [[nodiscard]] std::size_t size() const { return extent_ == nullptr ? 0 : extent_->size; }
   [[nodiscard]] std::byte* data() const;
+  [[nodiscard]] bool is_in(const Arena& arena) const { return extent_ == nullptr || extent_->arena.get() == &arena; }
   [[nodiscard]] std::span<std::byte> bytes() const { return {data(), size()}; }
 
  private:
@@ -61,9 +62,9 @@ class Arena : public std::enable_shared_from_this<Arena> {
 
   struct Options {
     std::shared_ptr<Allowance> allowance;  // shared with others; null: none
-    // Called when pages could be returned: somebody should call return_pages() soon, elsewhere, since that takes long.
-    // Null: pages stay until the arena goes.
-    std::function<void(Arena&)> can_return;
+    // Called when pages could be returned or should be made: somebody should call tend() soon, elsewhere, since that
+    // takes long. Null: pages stay until the arena goes, and are made when they are needed.
+    std::function<void(Arena&)> wants_tending;
   };
   [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity) { return make(capacity, {}); }
   [[nodiscard]] static Result<std::shared_ptr<Arena>> make(Bytes capacity, Options options);
@@ -74,8 +75,12 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // Nothing if no free stretch is large enough: the caller answers with back-pressure. Of zero bytes: a block of zero.
   [[nodiscard]] std::optional<Block> allocate(std::size_t bytes);
 
-  // Gives the pages of large stretches that were freed back to the system. Any thread.
-  void return_pages();
+  // The pages of the block are there from now on, and counted as this process's, not as those of the worker that writes
+  // them first. Usually they were made ahead, which costs nothing here.
+  void populate(const Block& block);
+  // Gives the pages of large stretches that were freed back to the system; makes some ahead where they will be needed.
+  // Takes long. Any thread.
+  void tend();
   // Pages stay where they are from now on: a device has registered them, and would go on using the old ones.
   void pin();
 
@@ -92,6 +97,12 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // REQUIRES: mutex_ is held.
   void add_free(std::size_t offset, std::size_t size);
   [[nodiscard]] bool take_free(std::size_t offset, std::size_t size);  // false: not all of it is free
+  [[nodiscard]] bool populated(std::size_t begin, std::size_t end) const;
+  void note_populated(std::size_t begin, std::size_t end);
+
+  void return_pages();
+  void populate_ahead();
+  void make_pages(std::size_t begin, std::size_t end);
 
   struct Stretch {
     std::size_t offset = 0, size = 0;
@@ -101,10 +112,13 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::byte* base_;
   std::size_t capacity_;
   Options options_;
-  std::mutex returning_;  // held while pages are returned
+  std::mutex tending_;  // held while pages are returned
   mutable std::mutex mutex_;
-  bool pinned_ = false;              // guarded by mutex_, as all below
-  std::vector<Stretch> returnable_;  // freed, with pages; may have been taken again since
+  bool pinned_ = false;                       // guarded by mutex_, as all below
+  std::vector<Stretch> returnable_;           // freed, with pages; may have been taken again since
+  std::size_t populated_ = 0;                 // all pages below were made, but those of the holes
+  std::map<std::size_t, std::size_t> holes_;  // offset → size; returned since
+  bool ahead_ = false;                        // pages should be made ahead
   std::size_t used_ = 0;
   std::map<std::size_t, std::size_t> free_;                     // offset → size
   std::set<std::pair<std::size_t, std::size_t>> free_by_size_;  // size, offset

@@ -7,7 +7,7 @@
 
 namespace sluice::data {
 
-struct Arenas::Returning {
+struct Arenas::Tending {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::weak_ptr<Arena>> arenas;  // guarded by mutex
@@ -31,23 +31,23 @@ struct Arenas::Returning {
         taken.swap(arenas);
       }
       for (const auto& one : taken) {
-        if (const auto arena = one.lock()) arena->return_pages();
+        if (const auto arena = one.lock()) arena->tend();
       }
     }
   }
 };
 
 Arenas::Arenas(Options options)
-    : options_(options), returning_(std::make_shared<Returning>()), thread_([this] { returning_->loop(); }) {
+    : options_(options), tending_(std::make_shared<Tending>()), thread_([this] { tending_->loop(); }) {
   allowance_->max = static_cast<std::size_t>(options_.all.count());
 }
 
 Arenas::~Arenas() {
   {
-    const std::lock_guard lock(returning_->mutex);
-    returning_->stopping = true;
+    const std::lock_guard lock(tending_->mutex);
+    tending_->stopping = true;
   }
-  returning_->changed.notify_one();
+  tending_->changed.notify_one();
   thread_.join();
 }
 
@@ -60,7 +60,7 @@ Result<std::shared_ptr<Arena>> Arenas::of(std::string_view tenant) {
   }
   const Bytes most = options_.per_tenant.count() > 0 ? std::min(options_.per_tenant, options_.all) : options_.all;
   auto made = Arena::make(
-      most, {.allowance = allowance_, .can_return = [returning = returning_](Arena& arena) { returning->add(arena); }});
+      most, {.allowance = allowance_, .wants_tending = [tending = tending_](Arena& arena) { tending->add(arena); }});
   if (made) arenas_.emplace(tenant, *made);
   return made;
 }

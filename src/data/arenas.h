@@ -33,14 +33,14 @@ class Arenas {
   [[nodiscard]] std::size_t max() const { return allowance_->max; }
 
  private:
-  struct Returning;  // arenas whose pages can be returned; outlives this one with the blocks that others hold
+  struct Tending;  // arenas that want it; outlives this one with the blocks that others hold
 
   Options options_;
   std::shared_ptr<Allowance> allowance_ = std::make_shared<Allowance>();
-  std::shared_ptr<Returning> returning_;
+  std::shared_ptr<Tending> tending_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Arena>, std::less<>> arenas_;  // guarded by mutex_
-  std::thread thread_;                                                 // returns pages
+  std::thread thread_;                                                 // tends them
 };
 
 }  // namespace sluice::data

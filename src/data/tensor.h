@@ -67,6 +67,8 @@ inline constexpr std::size_t kTextLength = sizeof(std::uint32_t);  // bytes befo
 // The elements of a tensor of type bytes, by its index, made now if there is none. Nothing: it is not well formed. What
 // they say may change while one looks.
 [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> texts_of(const Tensor& tensor);
+// The same tensors in that arena: those that are elsewhere are copied. Nothing: it has no room.
+[[nodiscard]] std::optional<Tensors> brought_into(Arena& arena, const Tensors& tensors);
 // Row `row` of a tensor, without its first dimension. Nothing: it has no such row, or is not well formed.
 [[nodiscard]] std::optional<Tensor> row_of(const Tensor& tensor, std::uint32_t row);
 

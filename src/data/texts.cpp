@@ -1,4 +1,6 @@
-// Texts of tensors in an arena, by their index.
+// Tensors in arenas: texts by their index, rows, copies.
+#include <cstring>
+
 #include "data/tensor.h"
 
 namespace sluice::data {
@@ -23,6 +25,25 @@ std::optional<std::vector<std::span<const std::byte>>> texts_of(const Tensor& te
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t begin = indexed.texts.begin(i) + kTextLength, end = indexed.texts.begin(i + 1);
     out.emplace_back(base + begin, end - begin);
+  }
+  return out;
+}
+
+std::optional<Tensors> brought_into(Arena& arena, const Tensors& tensors) {
+  Tensors out = tensors;
+  for (Tensor& tensor : out) {
+    if (tensor.block.is_in(arena)) continue;
+    const auto block = arena.allocate(tensor.size);
+    if (!block) return std::nullopt;
+    if (tensor.size > 0) std::memcpy(block->data(), tensor.bytes().data(), tensor.size);
+    if (tensor.texts) {
+      std::vector<std::uint64_t> begins;
+      const std::size_t count = element_count(tensor.info.shape).value_or(0);
+      for (std::size_t i = 0; i <= count; ++i) begins.push_back(tensor.texts.begin(i) - tensor.offset);
+      tensor.texts = {std::make_shared<const std::vector<std::uint64_t>>(std::move(begins))};
+    }
+    tensor.block = *block;
+    tensor.offset = 0;
   }
   return out;
 }

@@ -129,7 +129,8 @@ ordered_json node_of(const live::NodeInfo& node) {
           {"instances", std::move(instances)},
           {"vcpu_enforced", node.vcpu_enforced},
           {"gpu_enforced", node.gpu_enforced},
-          {"memory_enforced", node.memory_enforced}};
+          {"memory_enforced", node.memory_enforced},
+          {"workers_enforced", node.workers_enforced}};
 }
 
 }  // namespace

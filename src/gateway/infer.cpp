@@ -93,7 +93,7 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
   auto snapshot = endpoints->service.snapshot();
   ModelLookup found = look_up_ready(*snapshot, path.name, path.version);
   if (found.model == nullptr) return answer(respond, std::move(found.refusal));
-  const auto arena = endpoints->service.arena();
+  const auto arena = endpoints->service.arena(found.model->application->tenant);
   auto read = read_infer_request({.bytes = request.body, .json_bytes = request.json_bytes}, *found.model, arena.get());
   if (!read) {
     const RefusedCall call{.model = path.name, .caller_id = {}, .triton_errors = endpoints->options.triton_errors};

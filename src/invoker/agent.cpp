@@ -41,9 +41,9 @@ std::optional<Bytes> memory_max_of(const Process& process) {
 // What a command that is not for an invoker of this kind is called.
 }  // namespace
 
-Agent::Agent(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects, AgentHooks hooks)
+Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, AgentHooks hooks)
     : options_(std::move(options)),
-      arena_(std::move(arena)),
+      arenas_(arenas),
       objects_(objects),
       hooks_(std::move(hooks)),
       limits_(options_.control_groups ? str("sluice-", ::getpid()) : ""),
@@ -106,6 +106,12 @@ void Agent::act(Command& command) {
   note("a command was not carried out: an answer to a request is nothing that an invoker does");
 }
 
+std::shared_ptr<data::Arena> Agent::arena_of(ApplicationId application) const {
+  auto arena = arenas_.of(applications_[application.index()].application->tenant);
+  CHECK(arena.ok());
+  return std::move(*arena);
+}
+
 const Function& Agent::function_of(ApplicationId application, FunctionId function) const {
   CHECK(application.index() < applications_.size() && applications_[application.index()].application != nullptr);
   return applications_[application.index()].application->function(function);
@@ -129,11 +135,13 @@ void Agent::note(const std::string& line) const {
   if (hooks_.note) hooks_.note(line);
 }
 
-void Agent::spawn(const Process& process) {
+// A process that others may join is told no model: theirs are others.
+void Agent::spawn(const Process& process, const Body& body) {
   ++counters_.cold_starts;
   const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
-  spawning_->post([this, runtime = process.runtime, memory, id = process.id] {
-    auto worker = spawner_.spawn(runtime);
+  Body runs = process.shared ? Body{.runtime = process.runtime} : body;
+  spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
+    auto worker = spawner_.spawn(runs, tenant);
     // Before it loads, so that what it starts then is limited as well.
     if (worker) limits_.confine(id, worker->pid, memory);
     {
@@ -171,9 +179,11 @@ void Agent::spawned(Process& process, WorkerProcess worker) {
   process.made = data::now();
   limits_.enter(process.id, worker.pid);
   const auto sharing = options_.sharing.find(process.runtime);
-  process.session.emplace(std::move(worker), arena_,
+  auto arena = arenas_.of(process.tenant);
+  process.session.emplace(std::move(worker), arena ? *arena : nullptr,
                           Session::Options{.lanes = sharing == options_.sharing.end() ? 1 : sharing->second.lanes,
                                            .own_pages = process.memory_by_group});
+  if (!arena) return lose(process, str("gets no shared memory: ", arena.error().message));
   if (const Status told = process.session->hello(); !told) {
     return lose(process, str("cannot be told anything: ", told.error().message));
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "data/arenas.h"
 #include "data/object_store.h"
 #include "domain/application.h"
 #include "domain/commands.h"
@@ -59,7 +60,7 @@ struct AgentCounters {
 
 class Agent {
  public:
-  Agent(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects, AgentHooks hooks);
+  Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, AgentHooks hooks);
   ~Agent();  // stops
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -105,7 +106,7 @@ class Agent {
   [[nodiscard]] bool any_spawned() const;
   void take_spawned();
   void spawned(Process& process, WorkerProcess worker);
-  void spawn(const Process& process);
+  void spawn(const Process& process, const Body& body);
   void on_readable(std::uint64_t key);
   void on_closed(Process& process);
   void on_ended(Process& process, const std::string& how);
@@ -142,6 +143,8 @@ class Agent {
   void let_go(Running& batch, Event event);
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
 
+  // REQUIRES: something of the application is loaded, so that its tenant has an arena.
+  [[nodiscard]] std::shared_ptr<data::Arena> arena_of(ApplicationId application) const;
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
   [[nodiscard]] const Function& function_of(const Instance& instance) const;
   [[nodiscard]] Instance* find(InstanceId id);
@@ -150,7 +153,7 @@ class Agent {
   void publish();
 
   AgentOptions options_;
-  std::shared_ptr<data::Arena> arena_;
+  data::Arenas& arenas_;
   data::ObjectStore& objects_;
   AgentHooks hooks_;
   AgentCounters counters_;

@@ -47,11 +47,12 @@ void Agent::start_batch(StartBatch& command) {
   ++process.running;
   process.vcpus += running.start.configuration.vcpu;
   const Application& application = *applications_[running.start.application.index()].application;
+  const auto arena = arena_of(running.start.application);
   std::vector<std::uint32_t> whole;
   running.inputs.reserve(running.start.members.size());
   running.results.reserve(running.start.members.size());
   for (const BatchMember& member : running.start.members) {
-    const data::Values values(objects_, application, run_of(member), *arena_);
+    const data::Values values(objects_, application, run_of(member), *arena);
     auto inputs = values.inputs_of(member.stage, member.item);
     running.results.push_back({.id = member.invocation});
     if (inputs) {
@@ -173,10 +174,11 @@ void Agent::on_answer(Process& process, Session::Answer& answer) {
 void Agent::finish(Running& batch) {
   ++counters_.batches;
   const Application& application = *applications_[batch.start.application.index()].application;
+  const auto arena = arena_of(batch.start.application);
   for (std::size_t m = 0; m < batch.results.size(); ++m) {
     if (batch.results[m].outcome != Outcome::succeeded) continue;
     const BatchMember& member = batch.start.members[m];
-    const data::Values values(objects_, application, run_of(member), *arena_);
+    const data::Values values(objects_, application, run_of(member), *arena);
     auto known = values.known_after(member.stage);
     if (!known) {
       batch.results[m] = failed(member, known.error().message);

@@ -61,7 +61,7 @@ void Agent::load(const LoadInstance& command) {
   if (process.session) {
     tell_to_load(added);
   } else if (process.instances.size() == 1) {
-    spawn(process);
+    spawn(process, body_of(function, command.level));
   }
   publish();
 }

@@ -4,9 +4,8 @@
 
 namespace sluice::invoker {
 
-AgentLink::AgentLink(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects,
-                     const Machines& machines)
-    : agent_(std::move(options), std::move(arena), objects,
+AgentLink::AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, const Machines& machines)
+    : agent_(std::move(options), arenas, objects,
              {.event = [this](Event event) { heard_.events.push_back(std::move(event)); },
               .log =
                   [this](BatchId batch, const std::string& line) {

@@ -19,8 +19,7 @@ class AgentLink final : public bus::Link {
     std::uint64_t epoch = 0;
     std::function<void(const std::string& line)> note;  // for whoever runs the server: what went wrong
   };
-  AgentLink(AgentOptions options, std::shared_ptr<data::Arena> arena, data::ObjectStore& objects,
-            const Machines& machines);
+  AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, const Machines& machines);
 
   [[nodiscard]] Agent& agent() { return agent_; }
 

@@ -15,27 +15,13 @@ namespace sluice::invoker {
 namespace {
 
 constexpr std::int64_t kPeriodUs = 100'000;
+constexpr std::string_view kMain = "main";  // where the server's own processes are, in version 2
 
 bool write_to(const std::string& file, const std::string& text) {
   std::ofstream out(file);
   out << text;
   out.flush();
   return out.good();
-}
-
-// Where a hierarchy is mounted: by controller in version 1, "" in version 2.
-std::string mounted_at(const std::string& controller) {
-  std::ifstream mounts("/proc/self/mounts");
-  std::string device, folder, type, options, rest;
-  while (mounts >> device >> folder >> type >> options && std::getline(mounts, rest)) {
-    if (controller.empty() && type == "cgroup2") return folder;
-    if (controller.empty() || type != "cgroup") continue;
-    std::istringstream list(options);
-    for (std::string option; std::getline(list, option, ',');) {
-      if (option == controller) return folder;
-    }
-  }
-  return {};
 }
 
 // A server that was killed could not remove its group `NAME-PID`, beside our own. One with processes in it stays: it
@@ -57,9 +43,54 @@ void remove_groups_of_the_dead(const std::string& own) {
   }
 }
 
+std::vector<pid_t> processes_in(const std::string& group) {
+  std::vector<pid_t> out;
+  std::ifstream file(group + "/cgroup.procs");
+  for (pid_t process = 0; file >> process;) out.push_back(process);
+  return out;
+}
+
+// A group with processes hands nothing on: our own processes, if there are no others, move one down.
+bool hand_on(const std::string& group) {
+  const std::string control = group + "/cgroup.subtree_control";
+  (void)write_to(control, "+pids");
+  if (write_to(control, "+cpu +memory")) return true;
+  const std::vector<pid_t> inside = processes_in(group), ours = family_of(::getpid());
+  const auto is_ours = [&](pid_t process) { return std::find(ours.begin(), ours.end(), process) != ours.end(); };
+  if (!std::all_of(inside.begin(), inside.end(), is_ours)) return false;
+  const std::string main = str(group, "/", kMain);
+  (void)::mkdir(main.c_str(), 0755);
+  for (const pid_t process : inside) (void)write_to(main + "/cgroup.procs", std::to_string(process));
+  (void)write_to(control, "+pids");
+  return write_to(control, "+cpu +memory");
+}
+
+}  // namespace
+
+CgroupRoot::CgroupRoot(const std::string& name, Sources sources) : sources_(std::move(sources)) {
+  if (name.empty()) return;
+  try_version_2(name);
+  if (version_ == 0) try_version_1(name);
+}
+
+// Where a hierarchy is mounted: by controller in version 1, "" in version 2.
+std::string CgroupRoot::mounted_at(const std::string& controller) const {
+  std::ifstream mounts(sources_.mounts);
+  std::string device, folder, type, options, rest;
+  while (mounts >> device >> folder >> type >> options && std::getline(mounts, rest)) {
+    if (controller.empty() && type == "cgroup2") return folder;
+    if (controller.empty() || type != "cgroup") continue;
+    std::istringstream list(options);
+    for (std::string option; std::getline(list, option, ',');) {
+      if (option == controller) return folder;
+    }
+  }
+  return {};
+}
+
 // Our own group in that hierarchy: lines are `4:cpu,cpuacct:/path` or `0::/path`.
-std::string own_path(const std::string& controller) {
-  std::ifstream groups("/proc/self/cgroup");
+std::string CgroupRoot::own_path(const std::string& controller) const {
+  std::ifstream groups(sources_.groups);
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -73,18 +104,13 @@ std::string own_path(const std::string& controller) {
   return {};
 }
 
-std::vector<pid_t> processes_in(const std::string& group) {
-  std::vector<pid_t> out;
-  std::ifstream file(group + "/cgroup.procs");
-  for (pid_t process = 0; file >> process;) out.push_back(process);
-  return out;
-}
-
 // The folder for a new group beside our own processes; some containers mount their group as the root.
-std::string make_group(const std::string& controller, const std::string& name) {
+std::string CgroupRoot::make_group(const std::string& controller, const std::string& name) const {
   const std::string mount = mounted_at(controller);
   if (mount.empty()) return {};
-  for (const std::string& parent : {mount + own_path(controller), mount}) {
+  std::string own = mount + own_path(controller);
+  if (controller.empty() && own.ends_with(str("/", kMain))) own.resize(own.rfind('/'));  // we moved there
+  for (const std::string& parent : {own, mount}) {
     const std::string folder = str(parent, "/", name);
     remove_groups_of_the_dead(folder);
     if (::mkdir(folder.c_str(), 0755) == 0) return folder;
@@ -92,43 +118,38 @@ std::string make_group(const std::string& controller, const std::string& name) {
   return {};
 }
 
-}  // namespace
-
-CgroupRoot::CgroupRoot(const std::string& name) {
-  if (name.empty()) return;
-  try_version_2(name);
-  if (version_ == 0) try_version_1(name);
-}
-
-// Processes may not be in a group that hands controllers on, so this works only where our own group is delegated to us.
 void CgroupRoot::try_version_2(const std::string& name) {
-  const std::string mount = mounted_at("");
-  if (mount.empty()) return;
   const std::string folder = make_group("", name);
   if (folder.empty()) return;
   const std::string parent = folder.substr(0, folder.size() - name.size() - 1);
-  (void)write_to(parent + "/cgroup.subtree_control", "+cpu +memory");
-  if (!write_to(folder + "/cgroup.subtree_control", "+cpu +memory")) {
+  if (!hand_on(parent) || !write_to(folder + "/cgroup.subtree_control", "+cpu +memory")) {
     ::rmdir(folder.c_str());
     return;
   }
   version_ = 2;
   cpu_ = memory_ = folder;
+  if (write_to(folder + "/cgroup.subtree_control", "+pids")) processes_ = folder;
 }
 
 void CgroupRoot::try_version_1(const std::string& name) {
   cpu_ = make_group("cpu", name);
   memory_ = make_group("memory", name);
+  processes_ = make_group("pids", name);
   if (!cpu_.empty() && !write_to(cpu_ + "/cpu.cfs_quota_us", "-1")) {
     ::rmdir(cpu_.c_str());
     cpu_.clear();
   }
-  if (!cpu_.empty() || !memory_.empty()) version_ = 1;
+  if (!folders().empty()) version_ = 1;
+}
+
+std::set<std::string> CgroupRoot::folders() const {
+  std::set<std::string> out{cpu_, memory_, processes_};
+  out.erase("");
+  return out;
 }
 
 CgroupRoot::~CgroupRoot() {
-  for (const std::string& folder : {cpu_, memory_}) {
-    if (folder.empty()) continue;
+  for (const std::string& folder : folders()) {
     ::rmdir(folder.c_str());
     remove_groups_of_the_dead(folder);
   }
@@ -136,8 +157,7 @@ CgroupRoot::~CgroupRoot() {
 
 bool CgroupRoot::enter(const std::string& worker, pid_t pid) const {
   bool all = version_ != 0;
-  for (const std::string& folder : {cpu_, memory_}) {
-    if (folder.empty()) continue;
+  for (const std::string& folder : folders()) {
     const std::string own = str(folder, "/", worker);
     (void)::mkdir(own.c_str(), 0755);
     all = write_to(own + "/cgroup.procs", std::to_string(pid)) && all;
@@ -169,11 +189,16 @@ bool CgroupRoot::was_over_memory(const std::string& worker) const {
   return false;
 }
 
+bool CgroupRoot::set_processes(const std::string& worker, std::uint32_t most) const {
+  return !processes_.empty() && write_to(str(processes_, "/", worker, "/pids.max"), std::to_string(most));
+}
+
 void CgroupRoot::leave(const std::string& worker) const {
   constexpr int kTurns = 10;  // those that are being ended may start others
-  for (const std::string& folder : {cpu_, memory_}) {
+  for (const std::string& folder : folders()) {
     const std::string own = str(folder, "/", worker);
-    for (int i = 0; i < kTurns && !folder.empty() && ::rmdir(own.c_str()) != 0; ++i) {
+    if (version_ == 2) (void)write_to(own + "/cgroup.kill", "1");
+    for (int i = 0; i < kTurns && ::rmdir(own.c_str()) != 0; ++i) {
       end_all([&] { return processes_in(own); });
     }
   }

@@ -4,9 +4,8 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "base/bytes.h"
 
@@ -14,15 +13,22 @@ namespace sluice::invoker {
 
 class CgroupRoot {
  public:
+  // Where the system says what is mounted and in which groups we are.
+  struct Sources {
+    std::string mounts = "/proc/self/mounts", groups = "/proc/self/cgroup";
+  };
   // `name`: of the group that all workers' groups are in; removed again at the end. A controller that cannot be used is
-  // absent; of no name: all are.
-  explicit CgroupRoot(const std::string& name);
+  // absent; of no name: all are. In version 2 a group with processes hands no controllers on: where our own group has
+  // no processes but ours, as that of a service has, they move into a group `main` inside of it, beside the workers'.
+  explicit CgroupRoot(const std::string& name) : CgroupRoot(name, Sources()) {}
+  CgroupRoot(const std::string& name, Sources sources);
   ~CgroupRoot();
   CgroupRoot(const CgroupRoot&) = delete;
   CgroupRoot& operator=(const CgroupRoot&) = delete;
 
   [[nodiscard]] bool limits_cpu() const { return !cpu_.empty(); }
   [[nodiscard]] bool limits_memory() const { return !memory_.empty(); }
+  [[nodiscard]] bool limits_processes() const { return !processes_.empty(); }
   [[nodiscard]] int version() const { return version_; }
 
   // A group for one process; false if that failed.
@@ -31,14 +37,21 @@ class CgroupRoot {
   bool set_memory(const std::string& worker, Bytes bytes) const;
   // Whether the system ended a process of the group because it held too much.
   [[nodiscard]] bool was_over_memory(const std::string& worker) const;
+  bool set_processes(const std::string& worker, std::uint32_t most) const;  // threads count as well
   // Ends what is still in the group: what a worker started does not outlive it.
   void leave(const std::string& worker) const;
 
  private:
   void try_version_1(const std::string& name);
   void try_version_2(const std::string& name);
+  [[nodiscard]] std::string mounted_at(const std::string& controller) const;
+  [[nodiscard]] std::string own_path(const std::string& controller) const;
+  [[nodiscard]] std::string make_group(const std::string& controller, const std::string& name) const;
+  [[nodiscard]] std::set<std::string> folders() const;
+
+  Sources sources_;
   int version_ = 0;
-  std::string cpu_, memory_;  // folders; equal in version 2
+  std::string cpu_, memory_, processes_;  // folders; equal in version 2
 };
 
 }  // namespace sluice::invoker

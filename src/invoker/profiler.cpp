@@ -72,9 +72,9 @@ class Bench {
     limits_.clear(kProcess);
   }
 
-  Status start(Spawner& spawner, const std::shared_ptr<data::Arena>& arena) {
+  Status start(Spawner& spawner, const std::shared_ptr<data::Arena>& arena, const std::string& tenant) {
     const Body& body = function_.cpu ? *function_.cpu : *function_.gpu;
-    auto process = spawner.spawn(body.runtime);
+    auto process = spawner.spawn(body, tenant);
     if (!process) return process.error();
     const auto memory = body.runtime == Runtime::emulated ? std::nullopt : function_.memory;
     limits_.confine(kProcess, process->pid, memory);
@@ -198,7 +198,7 @@ Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, 
   auto made = plan.sample ? Result<data::Tensors>(*plan.sample) : made_inputs(function, *arena);
   if (!made) return made.error();
   Bench bench(function, plan.patience);
-  if (const Status started = bench.start(spawner, arena); !started) return started.error();
+  if (const Status started = bench.start(spawner, arena, plan.tenant); !started) return started.error();
   const std::vector<Configuration> all = configurations(plan);
   const Time begin = data::now();
   ProfileTable out;

@@ -19,6 +19,7 @@
 namespace sluice::invoker {
 
 struct ProfilePlan {
+  std::string tenant = "default";  // whose function it is
   std::vector<std::uint16_t> batch{1, 2, 4, 8, 16};
   std::vector<std::uint16_t> vcpu{1};
   Duration budget = Duration::s(60);

@@ -1,8 +1,6 @@
 #include "invoker/session.h"
 
 #include <poll.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,8 +23,13 @@ Status Session::hello() {
 
 Status Session::load(std::uint32_t number, const Function& function, const Body& body) {
   CHECK(functions_.emplace(number, State::loading).second);
-  return tell(wire::Load{
-      .function = number, .name = function.name, .body = body, .inputs = function.inputs, .outputs = function.outputs});
+  Body told = body;
+  if (!process_.model.empty()) told.model = process_.model;
+  return tell(wire::Load{.function = number,
+                         .name = function.name,
+                         .body = std::move(told),
+                         .inputs = function.inputs,
+                         .outputs = function.outputs});
 }
 
 bool Session::is_loading(std::uint32_t number) const {
@@ -125,11 +128,7 @@ Session::Heard Session::on(wire::Wanted& wanted) {
 
 std::optional<data::Block> Session::space_of(std::size_t bytes) const {
   auto space = arena_->allocate(bytes);
-  if (!space || !options_.own_pages) return space;
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(space->data()) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(space->data() + space->size());
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+  if (space && options_.own_pages) arena_->populate(*space);
   return space;
 }
 

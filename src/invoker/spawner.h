@@ -1,15 +1,19 @@
 // Spawner: makes worker processes. Torch workers come from a parked parent that has the library loaded and only forks;
-// Python functions run in their own interpreter; everything else is a fresh sluice-worker.
+// Python functions run in their own interpreter; everything else is a fresh sluice-worker. All of them give up what
+// their tenant must not have before they run anything of it (wire/confinement.h).
 #pragma once
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "domain/function.h"
+#include "invoker/quarters.h"
 #include "wire/channel.h"
+#include "wire/confinement.h"
 
 namespace sluice::invoker {
 
@@ -21,27 +25,40 @@ struct WorkerProcess {
   wire::Channel channel{wire::Descriptor()};
   wire::Descriptor log;  // does not block
   wire::Descriptor end;  // of one from the parked parent, which writes a wire::ProcessEnd there; does not block
+  std::string model;     // where the process finds the model of its body; empty: where the body says
 };
 
 class Spawner {
  public:
   struct Options {
-    std::string worker;              // the program sluice-worker
-    std::string python = "python3";  // interpreter
-    std::string python_worker;       // the file it runs; empty: no Python functions
-    bool park = true;                // torch workers from a parked parent
+    std::string worker;                  // the program sluice-worker
+    std::string python = "python3";      // interpreter
+    std::string python_worker;           // the file it runs; empty: no Python functions
+    bool park = true;                    // torch workers from a parked parent
+    std::shared_ptr<Quarters> quarters;  // of workers; null: they are whoever the server is
+    std::vector<std::string> pass;       // names of variables that workers get from the server's environment
+    std::vector<std::string> readable;   // files and folders that workers read where landlock keeps them from others
   };
   explicit Spawner(Options options) : options_(std::move(options)) {}
   ~Spawner();
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  [[nodiscard]] Result<WorkerProcess> spawn(Runtime runtime);
+  [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant);
 
  private:
-  [[nodiscard]] Result<WorkerProcess> execute(const std::vector<std::string>& command);
-  [[nodiscard]] Result<WorkerProcess> fork_from_parked();
+  // What a worker is told before anything else, and what goes with it.
+  struct Order {
+    wire::Confinement confinement;
+    wire::Descriptor model;
+    std::string model_path;  // in the worker
+  };
+  [[nodiscard]] Result<Order> order(const Body& body, const std::string& tenant);
+  [[nodiscard]] Status hand_over_model(const std::string& file, const Quarters::Place& place, Order& out) const;
+  [[nodiscard]] Result<WorkerProcess> execute(const std::vector<std::string>& command, const std::string& home);
+  [[nodiscard]] Result<WorkerProcess> fork_from_parked(const Order& order);
   [[nodiscard]] Status start_parked();
+  [[nodiscard]] std::vector<std::string> environment(const std::string& home) const;
 
   Options options_;
   std::optional<WorkerProcess> parked_;

@@ -10,6 +10,8 @@
 namespace sluice::invoker {
 namespace {
 
+constexpr std::uint32_t kProcessesMax = 1'024;  // of one worker, threads too
+
 std::string folder_of(ProcessId worker) {
   return str("worker-", worker.value());
 }
@@ -29,6 +31,7 @@ void VcpuLimit::confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory
   if (cgroups_.version() == 0) return;
   (void)cgroups_.enter(folder_of(worker), pid);
   if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
+  (void)cgroups_.set_processes(folder_of(worker), kProcessesMax);
 }
 
 void VcpuLimit::set(ProcessId worker, std::uint32_t vcpu) {

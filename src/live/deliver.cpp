@@ -137,7 +137,9 @@ void Runner::reply(const Reply& replied) {
   RequestState state = now_ <= pending.deadline ? RequestState::met : RequestState::late;
   switch (replied.outcome) {
     case RequestOutcome::finished: {
-      auto outputs = data::Values(objects_, application, {replied.request, pending.outermost}, *arena_).outputs();
+      auto outputs = data::Values(objects_, application, {replied.request, pending.outermost},
+                                  *deployed_[pending.application.index()].arena)
+                         .outputs();
       if (outputs) {
         out.outputs = std::move(*outputs);
         break;
@@ -228,8 +230,8 @@ void Runner::publish() {
   next->in_system = scheduler_->requests_in_system();
   next->mailbox_size = mailbox_.size();
   next->mailbox_max = mailbox_.max();
-  next->objects_used = Bytes(static_cast<std::int64_t>(arena_->used()));
-  next->objects_max = Bytes(static_cast<std::int64_t>(arena_->capacity()));
+  next->objects_used = Bytes(static_cast<std::int64_t>(arenas_.used()));
+  next->objects_max = Bytes(static_cast<std::int64_t>(arenas_.max()));
   next->bytes_in = bytes_in_;
   next->retries = scheduler_->counters().retries;
   next->decisions = decisions_;

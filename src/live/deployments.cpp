@@ -8,8 +8,11 @@
 namespace sluice::live {
 
 Result<Prepared> Deployments::prepared(const Deployment& deployment) const {
-  return prepare(deployment, options_.models, options_.nodes,
-                 [this](std::uint64_t key) { return profiling_.find(key); });
+  auto out =
+      prepare(deployment, options_.models, options_.nodes, [this](std::uint64_t key) { return profiling_.find(key); });
+  if (!out || deployment.dry_run) return out;
+  if (const auto arena = arenas_.of(out->application.tenant); !arena) return arena.error();
+  return out;
 }
 
 void Deployments::restore(std::vector<store::DeployedApplication> applications) {

@@ -24,8 +24,9 @@ class Deployments {
     std::function<void()> changed;  // the snapshot shows what came or went; in the runner's thread
   };
   // All must outlive the deployments; `runner` is told what is there.
-  Deployments(Options options, store::Writer& writer, Profiling& profiling, Mailbox<Letter>& runner)
-      : options_(std::move(options)), writer_(writer), profiling_(profiling), runner_(runner) {}
+  Deployments(Options options, data::Arenas& arenas, store::Writer& writer, Profiling& profiling,
+              Mailbox<Letter>& runner)
+      : options_(std::move(options)), arenas_(arenas), writer_(writer), profiling_(profiling), runner_(runner) {}
 
   // What was deployed when the server ended. What does not deploy any more (another machine, other limits) is told and
   // unavailable; it stays in the store.
@@ -43,6 +44,7 @@ class Deployments {
   void install(Prepared prepared, std::uint32_t version);
 
   Options options_;
+  data::Arenas& arenas_;
   store::Writer& writer_;
   Profiling& profiling_;
   Mailbox<Letter>& runner_;

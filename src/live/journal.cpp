@@ -56,9 +56,9 @@ const Model* unavailable_owner(const Snapshot& snapshot, const std::string& name
 
 }  // namespace
 
-Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, std::shared_ptr<data::Arena> arena,
+Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas,
                  Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished)
-    : options_(std::move(options)), writer_(writer), reader_(reader), arena_(std::move(arena)), runner_(runner) {
+    : options_(std::move(options)), writer_(writer), reader_(reader), arenas_(arenas), runner_(runner) {
   for (const store::Request& request : unfinished) backlog_.add(request.application, request.id);
   thread_ = std::thread([this] { run(); });
 }
@@ -132,9 +132,9 @@ void Journal::let_in_fresh(RequestId id, Call call) {
   wait();
 }
 
-// Half of the arena is left to callers who wait, and to what functions leave.
+// Half of the memory is left to callers who wait, and to what functions leave.
 bool Journal::crowded(std::size_t more) const {
-  return arena_->used() + more > arena_->capacity() / 2;
+  return arenas_.used() + more > arenas_.max() / 2;
 }
 
 void Journal::applications_changed(const Snapshot& snapshot) {
@@ -211,13 +211,16 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
   const auto inputs = reader_.inputs_of(waiting.id);
   if (!record || !inputs) return Outcome::no_room;
   if (!*record || !*inputs) return Outcome::settled;
-  if ((*inputs)->size() > arena_->capacity()) {
+  if ((*inputs)->size() > arenas_.max()) {
     say(str("request ", waiting.id.value(), " of '", waiting.application, "' has ", (*inputs)->size(),
-            " bytes, which is larger than the arena of ", arena_->capacity(), ": it is kept for a start with more"));
+            " bytes, which is larger than all memory for tensors, ", arenas_.max(),
+            ": it is kept for a start with more"));
     return Outcome::settled;
   }
   if (!alone && crowded((*inputs)->size())) return Outcome::no_room;
-  auto tensors = store::from_blob(**inputs, *arena_);
+  const auto own = arenas_.of(data::Arenas::kServer);
+  if (!own) return Outcome::no_room;
+  auto tensors = store::from_blob(**inputs, **own);
   if (!tensors && tensors.error().code == ErrorCode::unavailable) return Outcome::no_room;
   if (!tensors) {
     finish(waiting.id, store::State::failed, tensors.error().message);
@@ -242,7 +245,7 @@ bool Journal::passes(const Answer& answer, bool waited) const {
   if (answer.kind == AnswerKind::rejected)
     return waited && (answer.reason == RejectReason::overloaded || answer.reason == RejectReason::queue_full);
   return answer.kind == AnswerKind::failed && answer.error.starts_with(invoker::kObjectStoreFull) &&
-         (let_in_ > 0 || arena_->used() > 0);
+         (let_in_ > 0 || arenas_.used() > 0);
 }
 
 void Journal::answered(const Backlog::Waiting& waiting, bool waited, const Answer& answer) {
@@ -322,7 +325,9 @@ std::optional<RequestRecord> Journal::find(RequestId request) const {
 std::shared_ptr<const data::Tensors> Journal::outputs_of(RequestId request) const {
   const auto blob = reader_.outputs_of(request);
   if (!blob || !*blob) return nullptr;
-  auto tensors = store::from_blob(**blob, *arena_);
+  const auto own = arenas_.of(data::Arenas::kServer);
+  if (!own) return nullptr;
+  auto tensors = store::from_blob(**blob, **own);
   return tensors ? std::make_shared<const data::Tensors>(std::move(*tensors)) : nullptr;
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/arenas.h"
 #include "live/backlog.h"
 #include "live/runner.h"
 #include "live/service.h"
@@ -29,8 +30,8 @@ class Journal {
   };
   // All must outlive the journal; `runner` is where requests are let in. Those of `unfinished` wait until
   // applications_changed() is called for the first time.
-  Journal(Options options, store::Writer& writer, store::Reader& reader, std::shared_ptr<data::Arena> arena,
-          Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished);
+  Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas, Mailbox<Letter>& runner,
+          const std::vector<store::Request>& unfinished);
   ~Journal() { stop(); }
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -73,7 +74,7 @@ class Journal {
   const Options options_;
   store::Writer& writer_;
   store::Reader& reader_;
-  std::shared_ptr<data::Arena> arena_;
+  data::Arenas& arenas_;
   Mailbox<Letter>& runner_;
 
   mutable std::mutex mutex_;  // guards all that follows

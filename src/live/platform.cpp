@@ -40,7 +40,13 @@ std::vector<ColdStartStats> cold_of(const invoker::ColdStarts& starts) {
 
 }  // namespace
 
-Platform::Platform(PlatformOptions options) : options_(std::move(options)) {}
+Platform::Platform(PlatformOptions options)
+    : options_(std::move(options)), arenas_({.all = options_.objects, .per_tenant = options_.objects_of_tenant}) {}
+
+std::shared_ptr<data::Arena> Platform::arena(const std::string& tenant) {
+  auto out = arenas_.of(tenant);
+  return out ? std::move(*out) : nullptr;
+}
 
 Result<std::unique_ptr<Platform>> Platform::start(PlatformOptions options) {
   std::unique_ptr<Platform> out(new Platform(std::move(options)));
@@ -63,9 +69,8 @@ Status Platform::begin() {
   auto identity = LocalIdentity::open(*store);
   if (!identity) return identity.error();
   identity_ = std::move(*identity);
-  auto arena = data::Arena::make(options_.objects);
-  if (!arena) return arena.error();
-  arena_ = std::move(*arena);
+  const auto own = arenas_.of(data::Arenas::kServer);  // also tells whether there is memory at all
+  if (!own) return own.error();
   const auto epoch = store->next_epoch();
   if (!epoch) return epoch.error();
   constexpr int kIdsOfAStart = 40;  // bits
@@ -97,9 +102,9 @@ Status Platform::make_runner(std::uint64_t epoch) {
   auto log = EventLog::open({.directory = events, .epoch = epoch}, header);
   if (!log) return log.error();
   machines_ = std::make_unique<invoker::AgentLink>(
-      options_.agent, arena_, objects_,
+      options_.agent, arenas_, objects_,
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
-  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arena_, objects_,
+  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, objects_,
                                      Runner::Machines{*machines_, agent().waker()},
                                      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
                                                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
@@ -114,18 +119,18 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
   identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
-  journal_ = std::make_unique<Journal>(Journal::Options{.say = told}, *writer_, *reader_, arena_, runner, unfinished);
+  journal_ = std::make_unique<Journal>(Journal::Options{.say = told}, *writer_, *reader_, arenas_, runner, unfinished);
   profiling_ = std::make_unique<Profiling>(Profiling::Options{.spawner = options_.agent.spawner,
                                                               .vcpu_max = options_.nodes.front().vcpu,
                                                               .budget = options_.profile_budget,
                                                               .say = told},
-                                           arena_, *writer_, *reader_, runner);
+                                           arenas_, *writer_, *reader_, runner);
   deployments_ = std::make_unique<Deployments>(
       Deployments::Options{.models = options_.directory + "/models",
                            .nodes = options_.nodes,
                            .say = told,
                            .changed = [this] { journal_->applications_changed(*snapshot()); }},
-      *writer_, *profiling_, runner);
+      arenas_, *writer_, *profiling_, runner);
 }
 
 void Platform::say(const std::string& line) const {
@@ -259,6 +264,7 @@ void Platform::describe(Snapshot& snapshot) const {
   for (NodeInfo& node : snapshot.nodes) {
     node.vcpu_enforced = agent().limits().describe_cpu();
     node.memory_enforced = agent().limits().describe_memory();
+    if (options_.agent.spawner.quarters != nullptr) node.workers_enforced = options_.agent.spawner.quarters->describe();
     node.gpu_enforced = node.gpus.empty() ? "no GPU" : "emulated";
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/arenas.h"
 #include "domain/cluster.h"
 #include "invoker/agent_link.h"
 #include "live/deployments.h"
@@ -27,8 +28,9 @@ struct PlatformOptions {
   std::vector<NodeGroup> nodes;
   std::string scheduler = "sluice";
   policy::Parameters parameters;
-  Transfer transfer{};  // what moving inputs is believed to take
-  Bytes objects = Bytes::gb(2);
+  Transfer transfer{};           // what moving inputs is believed to take
+  Bytes objects = Bytes::gb(2);  // shared memory for tensors, of all tenants
+  Bytes objects_of_tenant;       // of one; none: all
   invoker::AgentOptions agent;
   store::Options store;
   std::size_t mailbox_max = 20'000;
@@ -59,7 +61,8 @@ class Platform final : public Service {
   // After everything that was posted before.
   [[nodiscard]] std::shared_ptr<const Snapshot> settled_snapshot();
 
-  [[nodiscard]] std::shared_ptr<data::Arena> arena() override { return arena_; }
+  [[nodiscard]] std::shared_ptr<data::Arena> arena(const std::string& tenant) override;
+  [[nodiscard]] const data::Arenas& arenas() const { return arenas_; }
   RequestId call(Call call, OnAnswer answer) override;
   void call_later(Call call, std::function<void(Result<RequestId>)> accepted) override;
   void cancel(RequestId request) override;
@@ -80,7 +83,7 @@ class Platform final : public Service {
   void say(const std::string& line) const;
 
   PlatformOptions options_;
-  std::shared_ptr<data::Arena> arena_;
+  data::Arenas arenas_;
   data::ObjectStore objects_;
   std::unique_ptr<LocalIdentity> identity_;
   std::unique_ptr<store::Writer> writer_;

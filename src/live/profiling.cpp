@@ -6,9 +6,9 @@
 
 namespace sluice::live {
 
-Profiling::Profiling(Options options, std::shared_ptr<data::Arena> arena, store::Writer& writer, store::Reader& reader,
+Profiling::Profiling(Options options, data::Arenas& arenas, store::Writer& writer, store::Reader& reader,
                      Mailbox<Letter>& runner)
-    : options_(std::move(options)), arena_(std::move(arena)), writer_(writer), reader_(reader), runner_(runner) {}
+    : options_(std::move(options)), arenas_(arenas), writer_(writer), reader_(reader), runner_(runner) {}
 
 void Profiling::stop() {
   stopping_ = true;
@@ -44,12 +44,14 @@ void Profiling::measure(std::shared_ptr<const Application> application, std::vec
 void Profiling::measure(const Application& application, const Unprofiled& wanted) {
   constexpr std::uint16_t kVcpuMax = 8;
   const Function& function = application.functions[wanted.function];
-  invoker::ProfilePlan plan{.budget = options_.budget};
+  invoker::ProfilePlan plan{.tenant = application.tenant, .budget = options_.budget};
   for (std::uint16_t v = 2; v <= options_.vcpu_max && v <= kVcpuMax; v = static_cast<std::uint16_t>(v * 2))
     plan.vcpu.push_back(v);
   invoker::Spawner spawner(options_.spawner);
+  const auto arena = arenas_.of(application.tenant);
+  if (!arena) return say(str("function '", function.name, "' was not profiled: ", arena.error().message));
   const auto table =
-      invoker::measure(function, plan, spawner, arena_, [this](const auto&) { return !stopping_.load(); });
+      invoker::measure(function, plan, spawner, *arena, [this](const auto&) { return !stopping_.load(); });
   if (stopping_) return;
   if (!table) return say(str("function '", function.name, "' was not profiled: ", table.error().message));
   keep(wanted.key, *table);

@@ -28,7 +28,7 @@ class Profiling {
     std::function<void(const std::string&)> say;
   };
   // All must outlive the profiling; `runner` is told what was measured.
-  Profiling(Options options, std::shared_ptr<data::Arena> arena, store::Writer& writer, store::Reader& reader,
+  Profiling(Options options, data::Arenas& arenas, store::Writer& writer, store::Reader& reader,
             Mailbox<Letter>& runner);
   ~Profiling() { stop(); }
   Profiling(const Profiling&) = delete;
@@ -46,7 +46,7 @@ class Profiling {
   void say(const std::string& line) const;
 
   Options options_;
-  std::shared_ptr<data::Arena> arena_;
+  data::Arenas& arenas_;
   store::Writer& writer_;
   store::Reader& reader_;
   Mailbox<Letter>& runner_;

@@ -33,11 +33,11 @@ ModelStats::OfBatch& of_size(std::vector<ModelStats::OfBatch>& batches, std::uin
 
 }  // namespace
 
-Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
+Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas,
                data::ObjectStore& objects, Machines machines, Told told, std::size_t mailbox_max)
     : scheduler_(std::move(scheduler)),
       log_(std::move(log)),
-      arena_(std::move(arena)),
+      arenas_(arenas),
       objects_(objects),
       link_(machines.link),
       waker_(machines.waker),
@@ -155,6 +155,25 @@ void Runner::read(Event& event) {
   observe(event);
 }
 
+// Workers of its tenant see this arena and no other. Usually the inputs are there; those from the journal are not.
+// False: there is no room, and it was answered.
+bool Runner::bring_inputs(data::Arena& arena, Arriving& arriving) const {
+  const auto here = [&](const data::Tensor& tensor) { return tensor.block.is_in(arena); };
+  if (std::ranges::all_of(*arriving.call.inputs, here)) return true;
+  auto brought = data::brought_into(arena, *arriving.call.inputs);
+  if (brought) {
+    arriving.call.inputs = std::make_shared<const data::Tensors>(std::move(*brought));
+    return true;
+  }
+  arriving.answer({.request = arriving.id,
+                   .kind = AnswerKind::rejected,
+                   .reason = RejectReason::queue_full,
+                   .needed = static_cast<double>(bytes_of(*arriving.call.inputs).count()),
+                   .available = static_cast<double>(arena.capacity() - arena.used()),
+                   .error = "no room for its inputs now"});
+  return false;
+}
+
 void Runner::read(Arriving& arriving) {
   const auto name = names_.find(arriving.call.application);
   if (name == names_.end()) {
@@ -164,6 +183,7 @@ void Runner::read(Arriving& arriving) {
                             .error = str("there is no application '", arriving.call.application, "' any more")});
   }
   Deployed& deployed = deployed_[name->second.index()];
+  if (!bring_inputs(*deployed.arena, arriving)) return;
   const Duration objective = arriving.call.objective.value_or(deployed.application->objective.latency);
   RequestArrived event{.id = arriving.id,
                        .application = name->second,
@@ -175,7 +195,8 @@ void Runner::read(Arriving& arriving) {
     event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
   bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
   objects_.open(arriving.id, arriving.call.inputs);
-  auto known = data::Values(objects_, *deployed.application, {arriving.id}, *arena_).known_after(StageId::none());
+  auto known =
+      data::Values(objects_, *deployed.application, {arriving.id}, *deployed.arena).known_after(StageId::none());
   ++deployed.stats.pending;
   history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
   Pending pending{std::move(arriving.answer), name->second, now_, event.deadline, std::nullopt};
@@ -196,7 +217,10 @@ void Runner::read(Deploying& deploying) {
   const std::string& name = deploying.application->name;
   const auto before = names_.find(name);
   if (before != names_.end() && told_) decide();  // what came before is of the old version, and let in as such
+  auto arena = arenas_.of(deploying.application->tenant);
+  CHECK(arena.ok());  // made before anybody was told to deploy it
   deployed_.push_back({.application = deploying.application,
+                       .arena = std::move(*arena),
                        .version = deploying.version,
                        .is_function = deploying.is_function,
                        .reason = deploying.reason});

@@ -17,6 +17,7 @@
 
 #include "bus/link.h"
 #include "core/scheduler.h"
+#include "data/arenas.h"
 #include "data/object_store.h"
 #include "invoker/waker.h"
 #include "live/event_log.h"
@@ -69,8 +70,8 @@ class Runner {
     bus::Link& link;
     invoker::Waker& waker;
   };
-  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, std::shared_ptr<data::Arena> arena,
-         data::ObjectStore& objects, Machines machines, Told told, std::size_t mailbox_max);
+  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, data::ObjectStore& objects,
+         Machines machines, Told told, std::size_t mailbox_max);
   ~Runner() { stop(); }
 
   void start();
@@ -97,6 +98,7 @@ class Runner {
   };
   struct Deployed {
     std::shared_ptr<const Application> application;
+    std::shared_ptr<data::Arena> arena;  // its tenant's
     std::uint32_t version = 1;
     bool is_function = false;
     bool removed = false;
@@ -118,6 +120,7 @@ class Runner {
   void read(Letter& letter);
   void read(Event& event);
   void read(Arriving& arriving);
+  [[nodiscard]] bool bring_inputs(data::Arena& arena, Arriving& arriving) const;
   void read(Deploying& deploying);
   void read(Missing& missing);
   void read(Removing& removing);
@@ -142,7 +145,7 @@ class Runner {
 
   std::unique_ptr<core::Scheduler> scheduler_;
   EventLog log_;
-  std::shared_ptr<data::Arena> arena_;
+  data::Arenas& arenas_;
   data::ObjectStore& objects_;
   bus::Link& link_;
   invoker::Waker& waker_;

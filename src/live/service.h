@@ -69,8 +69,9 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  // Where inputs of a call have to be; null while there is no room for any.
-  [[nodiscard]] virtual std::shared_ptr<data::Arena> arena() = 0;
+  // Where inputs of a call of this tenant's applications should be; elsewhere they are copied. Null while there is no
+  // room for any.
+  [[nodiscard]] virtual std::shared_ptr<data::Arena> arena(const std::string& tenant) = 0;
   // The request's id. `answer` is called once, unless the platform stops.
   virtual RequestId call(Call call, OnAnswer answer) = 0;
   // As call, but kept on disk first: `accepted` says when it is (or why not), and the answer can be fetched later by

@@ -76,7 +76,7 @@ struct NodeInfo {
   Bytes memory, memory_free;
   std::vector<GpuInfo> gpus;
   std::vector<InstanceInfo> instances;
-  std::string vcpu_enforced, gpu_enforced, memory_enforced;  // how, or "not enforced: why"
+  std::string vcpu_enforced, gpu_enforced, memory_enforced, workers_enforced;  // how, or "not enforced: why"
 };
 
 // How long functions took to start, since the start of the server, by what was waited for.

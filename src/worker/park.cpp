@@ -2,18 +2,20 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "wire/process.h"
+#include "worker/confine.h"
 
 namespace sluice::worker {
 namespace {
@@ -26,16 +28,28 @@ struct Child {
   wire::Descriptor end;  // where to say how it ended
 };
 
-// Nothing of the parent's stays open: neither its own socket nor the handles of other workers.
-wire::Channel become_worker(pid_t parent, const std::vector<wire::Descriptor>& given) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it was gone before that took hold
+// Nothing of the parent's stays open: neither its own socket nor the handles of other workers. What it is given is
+// moved out of the way of the numbers it gets.
+wire::Channel become_worker(pid_t parent, const wire::Confinement& confinement,
+                            const std::vector<wire::Descriptor>& given) {
+  ::setsid();
   ::dup2(given[1].get(), STDOUT_FILENO);
   ::dup2(given[1].get(), STDERR_FILENO);
-  if (given[0].get() != kSocket) ::dup2(given[0].get(), kSocket);
-  (void)::fcntl(kSocket, F_SETFD, FD_CLOEXEC);
-  (void)::close_range(kSocket + 1, ~0u, 0);
+  const int last = confinement.model ? wire::kModelDescriptor : kSocket;
+  const int socket = ::fcntl(given[0].get(), F_DUPFD, wire::kModelDescriptor + 1);
+  const int model = confinement.model ? ::fcntl(given[3].get(), F_DUPFD, wire::kModelDescriptor + 1) : -1;
+  ::dup2(socket, kSocket);
+  if (model >= 0) ::dup2(model, wire::kModelDescriptor);
+  for (int kept = kSocket; kept <= last; ++kept) (void)::fcntl(kept, F_SETFD, FD_CLOEXEC);
+  (void)::close_range(static_cast<unsigned>(last) + 1, ~0u, 0);
+  if (!confinement.scratch.empty()) {
+    ::setenv("HOME", confinement.scratch.c_str(), 1);
+    ::setenv("TMPDIR", confinement.scratch.c_str(), 1);
+  }
+  if (const Status confined = confine(confinement, parent); !confined) {
+    std::fprintf(stderr, "sluice-worker: %s\n", confined.error().message.c_str());
+    ::_exit(1);
+  }
   return wire::Channel(wire::Descriptor(kSocket));
 }
 
@@ -79,9 +93,11 @@ std::optional<wire::Channel> park(wire::Channel channel) {
     wait_for_message(channel, children);
     std::vector<wire::Descriptor> descriptors;
     if (channel.receive(message, &descriptors) != wire::Received::message) return std::nullopt;
-    const pid_t pid = descriptors.size() == 3 ? ::fork() : -1;
+    const auto confinement = wire::decode_confinement(message);
+    const std::size_t needed = confinement && confinement->model ? 4 : 3;
+    const pid_t pid = confinement && descriptors.size() == needed ? ::fork() : -1;
     if (pid == 0) {
-      wire::Channel socket = become_worker(self, descriptors);
+      wire::Channel socket = become_worker(self, *confinement, descriptors);
       for (wire::Descriptor& closed : descriptors) (void)closed.release();
       for (Child& other : children) {
         (void)other.handle.release();

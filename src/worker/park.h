@@ -7,12 +7,13 @@
 
 namespace sluice::worker {
 
-// Every message (its content does not matter) brings three descriptors along: the socket of a new worker, its log, and
-// a pipe to which the parent writes how the worker ended (wire::ProcessEnd), once it has waited for it. The message is
-// answered with the worker's process id in eight bytes, little-endian, and a handle (pidfd) beside it; 0: there is
-// none. Returns in the worker, with its socket; it writes to its log, leads a group of processes of its own, holds
-// nothing of the parent's, and is killed when the parent ends. A worker that has ended is waited for here, after the
-// rest of its group was ended. Returns nothing in the parent, once the other end is closed. REQUIRES: no other threads.
+// Every message is the confinement of a new worker and brings descriptors along: the worker's socket, its log, a pipe
+// to which the parent writes how the worker ended (wire::ProcessEnd), once it has waited for it, and, if the
+// confinement says so, its model. The message is answered with the worker's process id in eight bytes, little-endian,
+// and a handle (pidfd) beside it; 0: there is none. Returns in the worker, with its socket; it writes to its log, leads
+// a group of processes of its own, holds nothing of the parent's, is confined, and is killed when the parent ends. A
+// worker that has ended is waited for here, after the rest of its group was ended. Returns nothing in the parent, once
+// the other end is closed. REQUIRES: no other threads.
 [[nodiscard]] std::optional<wire::Channel> park(wire::Channel channel);
 
 }  // namespace sluice::worker

@@ -82,7 +82,7 @@ TEST(Doctor, SaysOfEachThingHowItIs) {
     const bool known = run.output.compare(at, 4, "ok: ") == 0 || run.output.compare(at, 9, "warning: ") == 0;
     EXPECT_TRUE(known) << run.output.substr(at);
   }
-  EXPECT_EQ(lines, 9u);
+  EXPECT_EQ(lines, 10u);
   EXPECT_NE(run.output.find("sluice-worker runs "), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("ok: data directory " + folder.path("data") + " is writable, "), std::string::npos);
   EXPECT_NE(run.output.find("ok: the server at " + fake.address() + " answers: sluice 0.1.0, 3 applications\n"),

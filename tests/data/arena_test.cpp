@@ -123,7 +123,7 @@ std::int64_t pages_of(const Arena& arena) {
 
 TEST(Arena, GivesLargeStretchesBackToTheSystemWhenItIsAskedTo) {
   int asked = 0;
-  const auto arena = Arena::make(Bytes(64 << 20), {.can_return = [&](Arena&) { ++asked; }}).value();
+  const auto arena = Arena::make(Bytes(64 << 20), {.wants_tending = [&](Arena&) { ++asked; }}).value();
   auto large = arena->allocate(40 << 20), small = arena->allocate(64 << 10);
   std::memset(large->data(), 7, large->size());
   std::memset(small->data(), 7, small->size());
@@ -134,23 +134,50 @@ TEST(Arena, GivesLargeStretchesBackToTheSystemWhenItIsAskedTo) {
   EXPECT_GE(pages_of(*arena), (40 << 20) / 4096);  // not by whoever freed it: that takes long
   auto again = arena->allocate(1 << 20);
   again->bytes()[0] = std::byte{9};
-  arena->return_pages();
+  arena->tend();
   EXPECT_LE(pages_of(*arena), (17 << 20) / 4096);  // all but the piece that somebody has again
   EXPECT_EQ(again->bytes()[0], std::byte{9});
   again.reset();
   EXPECT_TRUE(arena->allocate(64 << 20).has_value());
 }
 
+TEST(Arena, MakesPagesOfABlockAndThoseOfTheNextOnesAhead) {
+  int asked = 0;
+  const auto arena = Arena::make(Bytes(64 << 20), {.wants_tending = [&](Arena&) { ++asked; }}).value();
+  const auto first = arena->allocate(1 << 20);
+  arena->populate(*first);
+  EXPECT_EQ(pages_of(*arena), (1 << 20) / 4096);
+  EXPECT_EQ(asked, 1);
+  arena->tend();
+  EXPECT_EQ(pages_of(*arena), (17 << 20) / 4096);
+  const auto second = arena->allocate(2 << 20);
+  arena->populate(*second);  // they are there
+  EXPECT_EQ(pages_of(*arena), (17 << 20) / 4096);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(Arena, MakesPagesAgainThatWereReturned) {
+  const auto arena = Arena::make(Bytes(64 << 20), {.wants_tending = [](Arena&) {}}).value();
+  auto block = arena->allocate(8 << 20);
+  arena->populate(*block);
+  block.reset();
+  arena->tend();
+  const std::int64_t without = pages_of(*arena);
+  block = arena->allocate(8 << 20);
+  arena->populate(*block);
+  EXPECT_EQ(pages_of(*arena), without + (8 << 20) / 4096);
+}
+
 TEST(Arena, KeepsItsPagesWhenItIsPinned) {
   int asked = 0;
-  const auto arena = Arena::make(Bytes(64 << 20), {.can_return = [&](Arena&) { ++asked; }}).value();
+  const auto arena = Arena::make(Bytes(64 << 20), {.wants_tending = [&](Arena&) { ++asked; }}).value();
   auto first = arena->allocate(8 << 20), second = arena->allocate(8 << 20);
   std::memset(first->data(), 7, first->size());
   std::memset(second->data(), 7, second->size());
   first.reset();
   arena->pin();
   second.reset();
-  arena->return_pages();
+  arena->tend();
   EXPECT_EQ(asked, 1);
   EXPECT_GE(pages_of(*arena), (16 << 20) / 4096);
 }

@@ -173,7 +173,7 @@ TEST_F(AdminTest, TellsOfTheMachines) {
       R"(200 {"nodes":[{"id":0,"name":"local","state":"READY","vcpu":16,"vcpu_free":12,"running":0,"memory":0,"memory_free":0,)"
       R"("gpus":[{"slices":7,"free":5,"memory":80,"memory_free":70}],)"
       R"("instances":[{"id":3,"function":"label","level":"device","running":1,"pid":4711}],)"
-      R"("vcpu_enforced":"cgroup","gpu_enforced":"","memory_enforced":""}]})");
+      R"("vcpu_enforced":"cgroup","gpu_enforced":"","memory_enforced":"","workers_enforced":""}]})");
 }
 
 }  // namespace

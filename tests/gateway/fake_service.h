@@ -79,7 +79,7 @@ class FakeService final : public live::Service {
   std::shared_ptr<const data::Tensors> outputs;
   mutable live::RequestQuery asked;
 
-  std::shared_ptr<data::Arena> arena() override { return arena_; }
+  std::shared_ptr<data::Arena> arena(const std::string& = "default") override { return arena_; }
   RequestId call(live::Call call, live::OnAnswer answer) override {
     OnCall on_call;
     RequestId id;

@@ -16,8 +16,8 @@ class OipResponse : public testing::Test {
     return a_tensor(*arena_, std::move(name), type, std::move(shape), bytes);
   }
   // The "data" of one tensor.
-  std::string values(DataType type, std::string_view bytes) {
-    const auto response = write_infer_response({"m", 1}, {}, {tensor("a", type, {1}, bytes)});
+  std::string values(DataType type, std::string_view bytes, std::int64_t count = 1) {
+    const auto response = write_infer_response({"m", 1}, {}, {tensor("a", type, {count}, bytes)});
     if (!response) return response.error().message;
     const std::size_t at = response->body.find("\"data\":") + 7;
     return response->body.substr(at, response->body.size() - at - 3);
@@ -55,7 +55,7 @@ TEST_F(OipResponse, WritesEveryDatatype) {
   EXPECT_EQ(values(DataType::int64, raw<std::int64_t>({-1})), "[-1]");
   EXPECT_EQ(values(DataType::fp32, raw<float>({1.1f, NAN, INFINITY, 1e20f})), "[1.1,null,null,1e+20]");
   EXPECT_EQ(values(DataType::fp64, raw<double>({0.1, -0.0})), "[0.1,-0.0]");
-  EXPECT_EQ(values(DataType::bytes, raw_text({"a\"\\\n\x01", "\xC3\xA9", "\xFF"})),
+  EXPECT_EQ(values(DataType::bytes, raw_text({"a\"\\\n\x01", "\xC3\xA9", "\xFF"}), 3),
             "[\"a\\\"\\\\\\n\\u0001\",\"\xC3\xA9\",\"\xEF\xBF\xBD\"]");
   EXPECT_EQ(values(DataType::fp16, "ab"),
             "sending FP16 data via JSON is not supported. Please use the binary data format for output a");

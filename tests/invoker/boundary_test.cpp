@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "invoker/reaper.h"
 #include "invoker/scene.h"
 #include "wire/process.h"
+#include "worker/confine.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -66,8 +68,8 @@ class EveryKind : public testing::TestWithParam<Runtime> {};
 TEST_P(EveryKind, HoldsNoDescriptorButItsOwn) {
   const LeftOpen left_open;
   invoker::Spawner spawner(real(testing::TempDir()));
-  auto first = spawner.spawn(GetParam());
-  auto second = spawner.spawn(GetParam());
+  auto first = spawner.spawn({.runtime = GetParam()}, "a");
+  auto second = spawner.spawn({.runtime = GetParam()}, "a");
   ASSERT_TRUE(first.ok() && second.ok());
   for (invoker::WorkerProcess* process : {&*first, &*second}) {
     EXPECT_TRUE(comes_to_hold(process->pid, kOwn)) << testing::PrintToString(open_in(process->pid));
@@ -80,7 +82,7 @@ TEST_P(EveryKind, LeadsAGroupThatIsEndedWithIt) {
   const Held before = held_now();
   {
     invoker::Spawner spawner(real(testing::TempDir()));
-    auto process = spawner.spawn(GetParam());
+    auto process = spawner.spawn({.runtime = GetParam()}, "a");
     ASSERT_TRUE(process.ok());
     for (int i = 0; ::getpgid(process->pid) != process->pid && i < 10'000; ++i) ::usleep(1'000);
     EXPECT_EQ(::getpgid(process->pid), process->pid);
@@ -93,12 +95,159 @@ TEST_P(EveryKind, LeadsAGroupThatIsEndedWithIt) {
 INSTANTIATE_TEST_SUITE_P(Boundary, EveryKind,
                          testing::Values(Runtime::emulated, Runtime::process, Runtime::python, Runtime::torch));
 
+std::string status_of(pid_t process, const std::string& field) {
+  std::ifstream lines("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(field + ":")) return line.substr(field.size() + 2);
+  }
+  return {};
+}
+
+// Until it has got through its confinement.
+std::string settled(pid_t process, const std::string& field, const std::string& wanted) {
+  for (int i = 0; status_of(process, field) != wanted && i < 10'000; ++i) ::usleep(1'000);
+  return status_of(process, field);
+}
+
+TEST_P(EveryKind, IsAUserOfItsTenantAndGetsNoMoreRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make workers other users";
+  invoker::Spawner::Options options = real(testing::TempDir());
+  options.quarters = invoker::Quarters::make({.closed = testing::TempDir() + "data"}).value();
+  options.python_worker = options.quarters->keep(options.python_worker).value();
+  invoker::Spawner spawner(options);
+  auto one = spawner.spawn({.runtime = GetParam()}, "one");
+  auto other = spawner.spawn({.runtime = GetParam()}, "other");
+  ASSERT_TRUE(one.ok() && other.ok());
+  std::vector<std::string> users;
+  for (const auto& [process, tenant] : {std::pair(&*one, "one"), std::pair(&*other, "other")}) {
+    const std::string user = std::to_string(options.quarters->of(tenant)->user);
+    const std::string ids = user + "\t" + user + "\t" + user + "\t" + user;
+    EXPECT_EQ(settled(process->pid, "NoNewPrivs", "1"), "1");
+    EXPECT_EQ(status_of(process->pid, "Uid"), ids);
+    EXPECT_EQ(status_of(process->pid, "Gid"), ids);
+    EXPECT_EQ(status_of(process->pid, "Groups"), " ");
+    EXPECT_EQ(status_of(process->pid, "CapEff"), "0000000000000000");
+    users.push_back(user);
+  }
+  EXPECT_NE(users[0], users[1]);
+  invoker::end_process(*one);
+  invoker::end_process(*other);
+}
+
+TEST_P(EveryKind, GetsNoVariableThatIsNotForWorkers) {
+  ::setenv("SLUICE_SECRET", "not for workers", 1);
+  ::setenv("ASKED_FOR", "yes", 1);
+  invoker::Spawner::Options options = real(testing::TempDir());
+  options.pass = {"ASKED_FOR"};
+  invoker::Spawner spawner(options);
+  auto process = spawner.spawn({.runtime = GetParam()}, "a");
+  ASSERT_TRUE(process.ok());
+  (void)settled(process->pid, "NoNewPrivs", "1");
+  std::ifstream file("/proc/" + std::to_string(process->pid) + "/environ");
+  const std::string variables{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(variables.find("SLUICE_SECRET"), std::string::npos);
+  EXPECT_NE(variables.find("ASKED_FOR=yes"), std::string::npos);
+  EXPECT_NE(variables.find("PATH="), std::string::npos);
+  invoker::end_process(*process);
+  ::unsetenv("SLUICE_SECRET");
+  ::unsetenv("ASKED_FOR");
+}
+
+// What a process that keeps to these files can do, a letter each; run in a process of its own.
+std::string reach(const wire::Confinement& confinement, const std::string& closed, const std::string& elsewhere) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe(ends.data()), 0);
+  const pid_t server = ::getpid(), child = ::fork();
+  if (child == 0) {
+    std::string out;
+    if (!worker::confine(confinement, server)) out += "not confined ";
+    const auto opens = [](const std::string& path, int how) { return ::open(path.c_str(), how, 0600) >= 0; };
+    if (opens(closed + "/key", O_RDONLY)) out += "K";
+    if (opens(closed, O_RDONLY | O_DIRECTORY)) out += "D";
+    if (opens(elsewhere + "/new", O_WRONLY | O_CREAT)) out += "W";
+    if (::kill(server, 0) == 0) out += "S";
+    if (opens("/etc/passwd", O_RDONLY)) out += "e";
+    if (opens(confinement.scratch + "/new", O_RDWR | O_CREAT)) out += "s";
+    if (opens("/dev/null", O_RDWR)) out += "n";
+    if (opens("/proc/self/fd/" + std::to_string(wire::kModelDescriptor), O_RDONLY)) out += "m";
+    (void)!::write(ends[1], out.data(), out.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string out(100, '\0');
+  const ssize_t got = ::read(ends[0], out.data(), out.size());
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  out.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return out;
+}
+
+TEST(Boundary, LandlockKeepsAWorkerToTheSystemsFilesAndItsOwn) {
+  if (worker::landlock_version() == 0) GTEST_SKIP() << "the kernel has no landlock";
+  const std::string folder = testing::TempDir() + "sluice-landlock-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder + "/data");
+  std::ofstream(folder + "/data/key") << "secret";
+  std::ofstream(folder + "/data/model") << "weights";
+  const auto quarters = invoker::Quarters::make({.users = 0, .closed = folder + "/data"}).value();
+  EXPECT_TRUE(quarters->landlock());
+  const wire::Descriptor model(::open((folder + "/data/model").c_str(), O_RDONLY));
+  const wire::Descriptor kept(::fcntl(wire::kModelDescriptor, F_DUPFD_CLOEXEC, 100));  // whatever had the number
+  ASSERT_EQ(::dup2(model.get(), wire::kModelDescriptor), wire::kModelDescriptor);
+  wire::Confinement confinement{.scratch = quarters->of("a")->folder, .model = true};
+  const std::string before = reach(confinement, folder + "/data", folder);
+  confinement.landlock = true;
+  const std::string after = reach(confinement, folder + "/data", folder);
+  ::close(wire::kModelDescriptor);
+  if (kept.valid()) ::dup2(kept.get(), wire::kModelDescriptor);
+  EXPECT_EQ(before, "KDWSesnm");
+  constexpr int kSignals = 6;
+  EXPECT_EQ(after, worker::landlock_version() >= kSignals ? "esnm" : "Sesnm");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Quarters, GiveATenantTheSameUserAgainAndNoTwoTheSame) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has users to give";
+  const auto quarters = invoker::Quarters::make({.first_user = 400'000, .users = 3}).value();
+  std::vector<std::uint32_t> users;
+  for (const char* tenant : {"a", "b", "c"}) users.push_back(quarters->of(tenant)->user);
+  EXPECT_EQ(quarters->of("b")->user, users[1]);
+  std::ranges::sort(users);
+  EXPECT_EQ(users, (std::vector<std::uint32_t>{400'000, 400'001, 400'002}));
+  EXPECT_FALSE(quarters->of("d").ok());
+}
+
+TEST(Quarters, ShowNoDataOfTheServerNorWhatHoldsThem) {
+  const auto quarters = invoker::Quarters::make({.closed = "/var/lib/sluice"}).value();
+  EXPECT_FALSE(quarters->open("/var/lib/sluice"));
+  EXPECT_FALSE(quarters->open("/var/lib/sluice/key"));
+  EXPECT_FALSE(quarters->open("/var/lib/../lib/sluice/models"));
+  EXPECT_FALSE(quarters->open("/var"));
+  EXPECT_FALSE(quarters->open("/"));
+  EXPECT_TRUE(quarters->open("/usr/bin"));
+  EXPECT_TRUE(quarters->open("/var/lib/sluice-other"));
+}
+
+TEST(Quarters, GoWithTheirServerAndThoseOfOneThatWasKilledWithTheNext) {
+  std::string folder;
+  {
+    const auto quarters = invoker::Quarters::make({}).value();
+    folder = quarters->of("a")->folder;
+    EXPECT_TRUE(std::filesystem::is_directory(folder));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  const auto left = std::filesystem::temp_directory_path() / "sluice-workers-99999999-abcdef";
+  std::filesystem::create_directory(left);
+  (void)invoker::Quarters::make({});
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 // What a worker may still write is nobody else's: its space is free when it is gone, not when it is told to go.
 TEST(Boundary, TheSpaceOfAWorkerThatIsBeingEndedIsFreeOnlyWhenItIsGone) {
   const std::string held = testing::TempDir() + "sluice-quarantined-" + std::to_string(::getpid());
   std::ofstream(held) << "1";
   invoker::AgentOptions options;
   options.spawner.worker = HOSTILE_WORKER;
+  options.spawner.pass = {"HELD"};
   options.hang_least = Duration::ms(200);
   ::setenv("HELD", held.c_str(), 1);
   Scene scene(

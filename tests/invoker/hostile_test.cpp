@@ -11,6 +11,7 @@ namespace {
 invoker::AgentOptions hostile() {
   invoker::AgentOptions out;
   out.spawner.worker = HOSTILE_WORKER;
+  out.spawner.pass = {"HELD"};
   out.hang_least = Duration::ms(200);
   out.load_max = Duration::ms(500);
   return out;

@@ -15,6 +15,7 @@
 
 #include "wire/channel.h"
 #include "wire/messages.h"
+#include "worker/confine.h"
 
 namespace sluice {
 namespace {
@@ -75,7 +76,7 @@ void on_load(wire::Channel& channel, const std::string& manner) {
   if (manner == "loads twice") tell(channel, wire::Loaded{});
   if (manner == "answers before it is asked") {
     tell(channel, wire::Loaded{});
-    return tell(channel, wire::Ran{.batch = 7});
+    return tell(channel, wire::Ran{.batch = ~std::uint64_t{0}});
   }
   if (manner == "closes its output") {
     ::close(STDOUT_FILENO);
@@ -196,6 +197,16 @@ int serve(int socket) {
 }  // namespace
 }  // namespace sluice
 
+// --confined N: as a real worker is.
 int main(int, char** arguments) {
-  return sluice::serve(std::atoi(arguments[2]));  // --socket N
+  const int socket = std::atoi(arguments[2]);
+  std::string message;
+  {
+    sluice::wire::Channel channel{sluice::wire::Descriptor(socket)};
+    if (channel.receive(message) != sluice::wire::Received::message) return 1;
+    (void)channel.take().release();
+  }
+  const auto confinement = sluice::wire::decode_confinement(message);
+  if (!confinement || !sluice::worker::confine(*confinement, ::getppid())) return 1;
+  return sluice::serve(socket);
 }

@@ -71,8 +71,8 @@ inline Application alone(const std::string& name, const std::string& function) {
 class Scene {
  public:
   Scene(Application application, invoker::AgentOptions options)
-      : arena_(data::Arena::make(Bytes::mb(64)).value()),
-        agent_(std::move(options), arena_, objects_,
+      : arena_(arenas_.of("default").value()),
+        agent_(std::move(options), arenas_, objects_,
                {.event = [this](Event event) { events_.push_back(std::move(event)); },
                 .log = [this](BatchId, const std::string& line) { lines_.push_back(line); },
                 .note = [this](const std::string& line) { notes_.push_back(line); }}) {
@@ -183,6 +183,7 @@ class Scene {
   }
 
  private:
+  data::Arenas arenas_{{.all = Bytes::mb(64)}};
   std::shared_ptr<data::Arena> arena_;
   data::ObjectStore objects_;
   std::vector<Event> events_;

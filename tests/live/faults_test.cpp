@@ -50,9 +50,9 @@ class FaultsTest : public testing::Test {
       EXPECT_TRUE(platform_->drain(Duration::s(30)));
       // What a worker that was ended could write is free when it is gone.
       const Time until = data::now() + Duration::s(30);
-      while (platform_->arena()->used() > 0 && data::now() < until)
+      while (platform_->arenas().used() > 0 && data::now() < until)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      EXPECT_EQ(platform_->arena()->used(), 0u);
+      EXPECT_EQ(platform_->arenas().used(), 0u);
     }
     platform_.reset();
     EXPECT_EQ(held_now(), before_);

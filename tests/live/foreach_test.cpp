@@ -28,7 +28,7 @@ class ForeachTest : public testing::Test {
     std::ofstream(file("go")).flush();
     EXPECT_TRUE(platform_->drain(Duration::s(30)));
     // Batches of requests that were given up.
-    EXPECT_TRUE(eventually([&] { return platform_->arena()->used() == 0; }));
+    EXPECT_TRUE(eventually([&] { return platform_->arenas().used() == 0; }));
   }
   // Functions: `copy` hands its inputs on, `seven` gives x = 7, `faceless` fails with NoFace, `crash` ends its worker,
   // `picky` fails with NoFace for x = 2 and else gives 7, `patient` says it is there and waits for the file `go`.

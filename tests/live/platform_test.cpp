@@ -80,7 +80,7 @@ TEST_F(PlatformTest, AnswersManyAtOnceAndGivesTheirMemoryBack) {
     EXPECT_EQ(value, static_cast<float>(i));
   }
   EXPECT_TRUE(platform_->drain(Duration::s(10)));
-  EXPECT_EQ(platform_->arena()->used(), 0u);
+  EXPECT_EQ(platform_->arenas().used(), 0u);
 }
 
 // As the gateway does it: no other thread takes part.

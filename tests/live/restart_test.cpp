@@ -47,7 +47,7 @@ class RestartTest : public testing::Test {
   std::vector<RequestId> accept(int count, std::size_t values = 1) {
     std::vector<RequestId> out;
     for (int i = 0; i < count; ++i) {
-      while (platform_->arena()->capacity() - platform_->arena()->used() < values * 8) std::this_thread::yield();
+      while (platform_->arenas().max() - platform_->arenas().used() < values * 8) std::this_thread::yield();
       std::promise<Result<RequestId>> accepted;
       platform_->call_later({.application = "kept", .inputs = floats(*platform_, "x", std::vector<float>(values))},
                             [&](Result<RequestId> id) { accepted.set_value(std::move(id)); });

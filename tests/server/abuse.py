@@ -4,7 +4,8 @@
 usage: abuse.py [--seconds S] [--attackers N] [--seed X]
 The attacks (attacks.py) run in processes of their own; here a well-behaved client asks all the time, on a connection that it
 keeps and on new ones. It must be answered within two seconds; a second server that nobody attacks tells how slow the machine
-is by itself. A third has workers that break their protocol (hostile_workers.py). After a first round of everything, the memory
+is by itself. A third has two tenants: the workers of one break their protocol (hostile_workers.py), the other is asked beside
+them and must be answered as well. After a first round of everything, the memory
 of the attacked servers may grow by 50 MB at most, and open files must return.
 """
 import argparse
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from serving import HERE, HOSTILE_WORKER, PATIENCE, SANITIZED, Failure, Server, floats, run_in_folder, wait_until
+from serving import HERE, HOSTILE_WORKER, PATIENCE, SANITIZED, Failure, Server, Tenant, floats, run_in_folder, wait_until
 
 CLUSTER = ("--cluster", str(HERE / "documents/cluster.yaml"))
 WITHIN = 2.0  # seconds, on cores that attackers and others keep busy
@@ -61,11 +62,11 @@ class Attackers:
 
     def __init__(self, servers, seconds, options):
         commands = [(servers.attacked, "attacks.py", str(options.seed + i), str(seconds)) for i in range(options.attackers)]
-        commands.append((servers.hostile, "hostile_workers.py", str(seconds)))
+        commands.append((servers.liars, "hostile_workers.py", str(seconds)))
         self.output = [tempfile.TemporaryFile(mode="w+") for _ in commands]
-        self.processes = [subprocess.Popen([sys.executable, HERE / script, server.address, *arguments], stdout=output,
-                                           stderr=output, env={**os.environ, "SLUICE_KEY": server.key})
-                          for (server, script, *arguments), output in zip(commands, self.output)]
+        self.processes = [subprocess.Popen([sys.executable, HERE / script, who.address, *arguments], stdout=output,
+                                           stderr=output, env={**os.environ, "SLUICE_KEY": who.key})
+                          for (who, script, *arguments), output in zip(commands, self.output)]
 
     def running(self):
         """Whether there is one; an attack that found something ends it all."""
@@ -86,14 +87,24 @@ class Attackers:
 class Watch:
     """Asks while others attack, and remembers the worst."""
 
-    def __init__(self, attacked, twin):
-        self.attacked, self.twin = WellBehaved(attacked), WellBehaved(twin)
-        self.asked, self.worst, self.worst_twin = 0, 0.0, 0.0
+    def __init__(self, servers):
+        self.attacked, self.twin, self.quiet = WellBehaved(servers.attacked), WellBehaved(servers.twin), servers.quiet
+        self.asked, self.worst, self.worst_twin, self.worst_quiet = 0, 0.0, 0.0, 0.0
+
+    def ask_quiet(self, usual):
+        """Another tenant's functions crash, hang and lie beside it."""
+        began = time.monotonic()
+        self.quiet.infer("quiet", floats(1, 2)["inputs"])
+        took = time.monotonic() - began
+        self.worst_quiet = max(self.worst_quiet, took)
+        if took > WITHIN + SLOW_MACHINE * usual:
+            raise Failure(f"a request of the quiet tenant took {took:.2f} s, {usual:.2f} s where nobody attacks")
 
     def while_running(self, attackers):
         while attackers.running():
             usual = self.twin.ask()
             self.worst_twin = max(self.worst_twin, usual)
+            self.ask_quiet(usual)
             for keep in (True, False):
                 took = self.attacked.ask(keep)
                 if took is None:
@@ -105,7 +116,10 @@ class Watch:
             time.sleep(0.05)
 
 
-Servers = collections.namedtuple("Servers", "attacked twin hostile")
+# `liars` and `quiet` are tenants of `hostile`: one has the hostile workers, the other must not notice.
+Servers = collections.namedtuple("Servers", "attacked twin hostile liars quiet")
+QUIET = ("application: quiet\ntenant: quiet\nslo: {latency: 60s}\n"
+         "functions: {good: {runtime: process, command: unused, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}}\nworkflow: {good: {}}\n")
 
 
 def open_files(server):
@@ -113,12 +127,13 @@ def open_files(server):
     workers = len(server.workers())
     kinds["socket"] -= workers
     kinds["pipe"] -= workers
+    kinds["anon_inode"] -= workers
     return kinds
 
 
 def attack(servers, seconds, options):
     attackers = Attackers(servers, seconds, options)
-    watch = Watch(servers.attacked, servers.twin)
+    watch = Watch(servers)
     try:
         watch.while_running(attackers)
     finally:
@@ -153,20 +168,23 @@ def run_attacks(servers, options):
         if server.stop() != 0:
             raise Failure(f"the server did not end well: {server.lines[-3:]}")
     print(f"ok: {options.seconds:.0f} s; a normal request took at most {watch.worst * 1000:.0f} ms of {watch.asked} "
-          f"({watch.worst_twin * 1000:.0f} ms where nobody attacks); memory {before.memory / 1e6:.0f} MB and "
+          f"({watch.worst_twin * 1000:.0f} ms where nobody attacks, {watch.worst_quiet * 1000:.0f} ms beside hostile workers of another "
+          f"tenant); memory {before.memory / 1e6:.0f} MB and "
           f"{growth / 1e6:+.0f} MB, with hostile workers {hostile_growth / 1e6:+.0f} MB")
 
 
 def run(folder, options):
     hostile = {"SLUICE_WORKER": HOSTILE_WORKER}
     with (Server(f"{folder}/attacked", *CLUSTER) as attacked, Server(f"{folder}/twin", *CLUSTER) as twin,
-          Server(f"{folder}/hostile", *CLUSTER, environment=hostile) as liars):
+          Server(f"{folder}/hostile", *CLUSTER, environment=hostile) as lied_to):
+        liars, quiet = Tenant(lied_to, "liars"), Tenant(lied_to, "quiet")
+        quiet.deploy(QUIET)
         for one in (attacked, twin):
             one.deploy("plain.yaml", "declared.yaml")
         try:
-            run_attacks(Servers(attacked, twin, liars), options)
+            run_attacks(Servers(attacked, twin, lied_to, liars, quiet), options)
         except (OSError, http.client.HTTPException, Failure) as wrong:
-            ended = [" | ".join(s.lines[-5:]) for s in (attacked, liars) if not s.alive]
+            ended = [" | ".join(s.lines[-5:]) for s in (attacked, lied_to) if not s.alive]
             raise Failure(f"{wrong if isinstance(wrong, Failure) else repr(wrong)}; the server "
                           f"{'has ended: ' + ended[0] if ended else 'lives'}") from wrong
 

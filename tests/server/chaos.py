@@ -165,11 +165,12 @@ def warm_up(server):
 
 
 def open_files(server):
-    """Kinds of open files, without those that belong to a worker (its socket, the pipe of its output) and without the
+    """Kinds of open files, without those that belong to a worker (its socket, its handle, the pipe of its output) and without the
     connection that has just asked whether all is quiet."""
     kinds = collections.Counter(re.sub("[0-9]+", "N", name.split(":")[0]) for name in server.files())
     workers = len(server.workers())
     kinds["pipe"] -= workers
+    kinds["anon_inode"] -= workers
     kinds["socket"] = max(0, kinds["socket"] - workers - 2)
     return kinds
 

@@ -16,7 +16,8 @@ from serving import HERE, Failure, Folder, Server, deployment, floats, wait_unti
 GOLDEN = HERE / "golden"
 # Fields whose value depends on the run, the machine or the clock.
 VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "uptime_s", "data", "pid",
-            "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "bytes_out", "used"}
+            "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "workers_enforced",
+            "bytes_out", "used"}
 TIMED_METRIC = re.compile(r"^(\w*(?:seconds|duration_us|dollars_total|object_bytes)\w*(?:\{[^}]*\})?) \S+$", re.M)
 IMAGE = {"inputs": [{"name": "image", "datatype": "FP32", "shape": [1, 2, 1], "data": [0.5, -1.5]}]}
 

@@ -25,7 +25,7 @@ BODY = "{runtime: process, command: unused, memory: 10MB, profile: {table: [[1, 
 def document():
     functions = "".join(f"  {name}: {BODY}\n" for name in ALL)
     stages = "".join(f"  {name}: {{}}\n" for name in ALL)
-    return f"application: liars\nslo: {{latency: 60s}}\nfunctions:\n{functions}workflow:\n{stages}"
+    return f"application: liars\ntenant: liars\nslo: {{latency: 60s}}\nfunctions:\n{functions}workflow:\n{stages}"
 
 
 def ask(address, manner):

@@ -72,7 +72,7 @@ class Server:
         command = [PROGRAM, "up", "--data", str(data), "--listen", listen, "--json", *options]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True,
-                                        env={**os.environ, **(environment or {}), MARK: self.mark})
+                                        env={**os.environ, **(environment or {}), MARK: self.mark, "SLUICE_WORKER_ENV": MARK})
         self.pid = self.process.pid
         first = self.process.stdout.readline()
         while first and not first.startswith('{"listening"'):  # what it has to say of old applications
@@ -112,9 +112,9 @@ class Server:
             raise Failure(f"GET {path}: {status} {body[:300]!r}")
         return json.loads(body)
 
-    def deploy(self, *documents):
+    def deploy(self, *documents, files=None):
         for document in documents:
-            status, _, body = self.call("POST", "/v1/applications", deployment(document))
+            status, _, body = self.call("POST", "/v1/applications", deployment(document, files=files))
             if status != 200:
                 raise Failure(f"{document} was not deployed: {status} {body!r}")
 
@@ -163,6 +163,28 @@ class Server:
             return sum(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
 
 
+class Tenant:
+    """A tenant of a server, with a key that may deploy."""
+
+    def __init__(self, server, name):
+        self.server, self.address, self.name, self.headers = server, server.address, name, {}
+        self.post("/v1/tenants", {"name": name})
+        self.key = self.post("/v1/keys", {"name": f"of-{name}", "tenant": name, "role": "deployer"})["key"]
+        self.headers = {"X-API-Key": self.key}
+
+    def post(self, path, body):
+        status, _, answer = self.server.call("POST", path, body, self.headers)
+        if status != 200:
+            raise Failure(f"{self.name}: POST {path}: {status} {answer[:300]!r}")
+        return json.loads(answer)
+
+    def deploy(self, document, files=None):
+        self.post("/v1/applications", deployment(document, files=files))
+
+    def infer(self, model, inputs):
+        return self.post(f"/v2/models/{model}/infer", {"inputs": inputs})
+
+
 def call(address, method, path, body=None, headers=None, timeout=PATIENCE):
     """As Server.call, for those who know no more than the address; the key is $SLUICE_KEY."""
     headers = {"X-API-Key": os.environ.get("SLUICE_KEY", ""), **(headers or {})}
@@ -178,10 +200,11 @@ def call(address, method, path, body=None, headers=None, timeout=PATIENCE):
         connection.close()
 
 
-def deployment(document, path="app.yaml"):
-    """The body that deploys a file of documents/, or a text."""
+def deployment(document, path="app.yaml", files=None):
+    """The body that deploys a file of documents/, or a text, with the files it names."""
     text = (HERE / "documents" / document).read_text() if document.endswith(".yaml") else document
-    return {"main": path, "files": [{"path": path, "base64": base64.b64encode(text.encode()).decode()}]}
+    return {"main": path, "files": [{"path": name, "base64": base64.b64encode(content.encode()).decode()}
+                                    for name, content in {path: text, **(files or {})}.items()]}
 
 
 def floats(*values, name="x"):

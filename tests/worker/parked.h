@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "wire/confinement.h"
 #include "worker/process.h"
 
 namespace sluice::test {
@@ -25,7 +26,9 @@ struct Parked {
     std::array<int, 2> end{};
     EXPECT_EQ(::pipe2(end.data(), O_CLOEXEC), 0);
     const wire::Descriptor theirs(end[1]);
-    EXPECT_TRUE(process.channel().send("w", {ends->second.descriptor(), log.get(), theirs.get()}).ok());
+    EXPECT_TRUE(process.channel()
+                    .send(wire::encode(wire::Confinement{}), {ends->second.descriptor(), log.get(), theirs.get()})
+                    .ok());
     return {std::move(ends->first), answered(), std::move(log), wire::Descriptor(end[0])};
   }
   pid_t answered() {
