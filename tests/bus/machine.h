@@ -67,6 +67,7 @@ class Wire {
     frames_ = std::move(out);
   }
   void drop_all() { frames_.clear(); }
+  void keep(std::size_t count) { frames_.resize(std::min(count, frames_.size())); }
   [[nodiscard]] std::size_t size() const { return frames_.size(); }
 
  private:
