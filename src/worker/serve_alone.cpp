@@ -159,7 +159,7 @@ class Alone {
 
   Status serve() {
     while (auto message = inbox_.next()) {
-      if (const Status done = std::visit([this](const auto& m) { return on(m); }, *message); !done) return done;
+      if (const Status done = std::visit([this](const auto& m) { return this->on(m); }, *message); !done) return done;
     }
     return inbox_.status();
   }

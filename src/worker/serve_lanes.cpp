@@ -81,7 +81,7 @@ class Reader {
       auto message = wire::decode_to_worker(bytes);
       if (!message) return message.error();
       if (std::holds_alternative<wire::Stop>(*message)) break;
-      if (const Status done = std::visit([this](auto& m) { return on(m); }, *message); !done) return done;
+      if (const Status done = std::visit([this](auto& m) { return this->on(m); }, *message); !done) return done;
     }
     return Done{};
   }

@@ -83,7 +83,7 @@ wire::ToWorker message(FuzzedDataProvider& data) {
     case 2:
     case 3: {
       wire::Run run{.batch = batch, .function = function, .rows = data.ConsumeIntegralInRange<std::uint32_t>(0, 5)};
-      run.emulated = Duration::us(data.ConsumeIntegralInRange<std::int64_t>(-1, 300));
+      run.emulated = Duration::us(data.ConsumeIntegralInRange<std::int32_t>(-1, 300));
       run.positions = {0, data.ConsumeIntegral<std::uint8_t>()};
       for (int i = data.ConsumeIntegralInRange<int>(0, 2); i > 0; --i) run.inputs.push_back(placed(data));
       run.outputs = space;
