@@ -167,7 +167,7 @@ class Ends(unittest.TestCase):
             server.kill()
             with Server(data) as again:
                 wait_until("it is answered", lambda: again.get(f"/v1/requests/{later}")["state"] == "rejected")
-                self.assertEqual(again.get(f"/v1/requests/{later}")["error"], "there is no application 'slow' any more")
+                self.assertEqual(again.get(f"/v1/requests/{later}")["error"], "application 'slow' was removed")
 
 
 if __name__ == "__main__":
