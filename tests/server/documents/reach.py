@@ -1,4 +1,5 @@
 # A function that tries to get at what is not its own. What it tries comes with the request; it says whether it got there.
+import ctypes
 import json
 import os
 import re
@@ -26,6 +27,13 @@ def reads(path):
         return False
 
 
+def lists(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def cut():
     """Every way to the arena's descriptor: its own, and those behind its mappings."""
     for place in [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")] + \
@@ -45,20 +53,13 @@ PLACE = 8 << 20  # in an arena: what small requests do not use
 
 
 def plant(secret):
-    with open("/proc/self/mem", "r+b", buffering=0) as memory:
-        for begin, _ in arenas():
-            memory.seek(begin + PLACE)
-            memory.write(secret.encode())
+    for begin, _ in arenas():
+        ctypes.memmove(begin + PLACE, secret.encode(), len(secret))
 
 
 def finds(secret):
     """Whether some process of a tenant planted it in shared memory that this one can see."""
-    with open("/proc/self/mem", "rb", buffering=0) as memory:
-        for begin, _ in arenas():
-            memory.seek(begin + PLACE)
-            if memory.read(len(secret)) == secret.encode():
-                return True
-    return False
+    return any(ctypes.string_at(begin + PLACE, len(secret)) == secret.encode() for begin, _ in arenas())
 
 
 def tries(what):
@@ -69,16 +70,16 @@ def tries(what):
     if kind == "ftruncate":
         return {"reached": cut()}
     if kind == "key":
-        return {"reached": reads(f"{data}/key") or os.access(data, os.R_OK)}
+        return {"reached": reads(f"{data}/key") or bool(lists(data))}
     if kind == "database":
-        names = [name for name in os.listdir(data) if ".db" in name] if os.access(data, os.R_OK) else ["sluice.db"]
+        names = [name for name in lists(data) if ".db" in name] or ["sluice.db"]
         return {"reached": any(reads(f"{data}/{name}") for name in names)}
     if kind == "environ":
         return {"reached": reads(f"/proc/{server}/environ") or "SLUICE_KEY" in os.environ}
     if kind == "memory":
         return {"reached": reads(f"/proc/{server}/maps") or reads(f"/proc/{server}/mem")}
     if kind == "models":
-        return {"reached": os.access(f"{data}/models", os.R_OK)}
+        return {"reached": bool(lists(f"{data}/models"))}
     if kind == "signal":
         try:
             os.kill(server, signal.SIGCONT)
