@@ -170,9 +170,11 @@ int up_command(const UpOptions& options) {
   const std::string directory = configured->directory;
   auto platform = live::Platform::start(std::move(*configured));
   if (!platform) return fail(platform.error().message);
-  const auto router = gateway::make_router(
-      **platform, (*platform)->identity(),
-      {.version = SLUICE_VERSION, .triton_errors = options.triton_errors, .open_metrics = options.open_metrics});
+  const auto router = gateway::make_router(**platform, (*platform)->identity(),
+                                           {.version = SLUICE_VERSION,
+                                            .triton_errors = options.triton_errors,
+                                            .id_secret = (*platform)->id_secret(),
+                                            .open_metrics = options.open_metrics});
   auto server = gateway::HttpServer::start({.listen = options.listen, .threads = options.threads}, *router,
                                            scheduler_of(**platform));
   if (!server) return fail(server.error().message);

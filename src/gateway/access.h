@@ -22,7 +22,7 @@ class Access {
 
  private:
   [[nodiscard]] Admission admit_guest(const Knock& knock) const;
-  [[nodiscard]] bool is_for_all(const Knock& knock) const;
+  [[nodiscard]] bool is_open_metrics(const Knock& knock) const;
 
   const live::Identity& identity_;
   bool open_metrics_;

@@ -41,7 +41,7 @@ ordered_json application_of(const live::Model& model) {
   }
   const live::ModelStats& stats = model.stats;
   return {{"name", model.name},
-          {"tenant", application != nullptr ? application->tenant : ""},
+          {"tenant", model.tenant},
           {"version", model.version},
           {"state", name_of(model.state)},
           {"reason", model.reason},
@@ -57,10 +57,11 @@ ordered_json application_of(const live::Model& model) {
             {"cancelled", stats.cancelled}}}};
 }
 
-ordered_json request_of(const live::RequestRecord& record) {
+ordered_json request_of(const live::RequestRecord& record, const RequestIds& ids) {
   const bool running = record.state == live::RequestState::running;
   const bool cold = std::ranges::any_of(record.stages, &live::StageRecord::cold);
-  return {{"id", id_text(record.id)},
+  return {{"id", ids.text(record.id)},
+          {"tenant", record.tenant},
           {"application", record.application},
           {"version", record.version},
           {"arrived_ms", static_cast<double>(record.arrival.count_ns()) / 1e6},
@@ -102,7 +103,7 @@ std::string_view name_of_level(Level level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
 
-ordered_json node_of(const live::NodeInfo& node) {
+ordered_json node_of(const live::NodeInfo& node, const Principal& principal) {
   ordered_json gpus = ordered_json::array(), instances = ordered_json::array();
   for (const live::GpuInfo& gpu : node.gpus) {
     gpus.push_back({{"slices", gpu.slices},
@@ -111,7 +112,9 @@ ordered_json node_of(const live::NodeInfo& node) {
                     {"memory_free", gpu.memory_free.count()}});
   }
   for (const live::InstanceInfo& instance : node.instances) {
+    if (!principal.sees(instance.tenant)) continue;
     instances.push_back({{"id", instance.id.value()},
+                         {"tenant", instance.tenant},
                          {"function", instance.function},
                          {"level", name_of_level(instance.level)},
                          {"running", instance.running},
@@ -135,20 +138,6 @@ ordered_json node_of(const live::NodeInfo& node) {
 
 }  // namespace
 
-std::string id_text(RequestId id) {
-  char digits[16];
-  const auto end = std::to_chars(digits, digits + sizeof digits, id.value(), 16).ptr;
-  const auto count = static_cast<std::size_t>(end - digits);
-  return std::string(16 - count, '0').append(digits, count);
-}
-
-std::optional<RequestId> parse_request_id(std::string_view text) {
-  RequestId::rep value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  const bool whole = text.size() == 16 && error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(RequestId(value)) : std::nullopt;
-}
-
 std::string_view name_of(live::RequestState state) {
   return kStates[static_cast<std::size_t>(state)];
 }
@@ -159,10 +148,10 @@ std::optional<live::RequestState> parse_request_state(std::string_view name) {
   return static_cast<live::RequestState>(found - kStates.begin());
 }
 
-std::string applications_page(const live::Snapshot& snapshot) {
+std::string applications_page(const live::Snapshot& snapshot, const Principal& principal) {
   ordered_json list = ordered_json::array();
   for (const live::Model& model : snapshot.models) {
-    if (!model.is_function) list.push_back(application_of(model));
+    if (!model.is_function && principal.sees(model.tenant)) list.push_back(application_of(model));
   }
   return text_of({{"applications", std::move(list)}});
 }
@@ -178,58 +167,74 @@ std::string removed_page(std::string_view application) {
   return text_of({{"removed", application}});
 }
 
-std::string requests_page(const std::vector<live::RequestRecord>& records) {
+std::string requests_page(const std::vector<live::RequestRecord>& records, const RequestIds& ids) {
   ordered_json list = ordered_json::array();
-  for (const live::RequestRecord& record : records) list.push_back(request_of(record));
+  for (const live::RequestRecord& record : records) list.push_back(request_of(record, ids));
   return text_of({{"requests", std::move(list)}});
 }
 
-std::string request_page(const live::RequestRecord& record, const std::optional<std::string>& result) {
-  std::string page = text_of(request_of(record));
+std::string request_page(const live::RequestRecord& record, const std::optional<std::string>& result,
+                         const RequestIds& ids) {
+  std::string page = text_of(request_of(record, ids));
   if (!result) return page;
   page.pop_back();
   return page + ",\"result\":" + *result + "}";
 }
 
-std::string trace_page(const live::RequestRecord& record) {
-  ordered_json page = request_of(record);
+std::string trace_page(const live::RequestRecord& record, const RequestIds& ids) {
+  ordered_json page = request_of(record, ids);
   page["deadline_ms"] = (record.deadline - record.arrival).to_ms();
   page["stages"] = ordered_json::array();
   for (const live::StageRecord& stage : record.stages) page["stages"].push_back(stage_of(stage, record.arrival));
   return text_of(page);
 }
 
-std::string cancelled_page(RequestId id) {
-  return text_of({{"cancelled", id_text(id)}});
+std::string cancelled_page(std::string_view id) {
+  return text_of({{"cancelled", id}});
 }
 
-std::string status_page(const live::Snapshot& snapshot, std::string_view version) {
-  const auto applications =
-      std::ranges::count_if(snapshot.models, [](const live::Model& model) { return !model.is_function; });
-  return text_of({{"version", version},
-                  {"uptime_s", (snapshot.at - snapshot.started).to_s()},
-                  {"scheduler", snapshot.scheduler},
-                  {"data", snapshot.data_directory},
-                  {"listening", snapshot.listening},
-                  {"applications", applications},
-                  {"in_system", snapshot.in_system},
-                  {"mailbox", {{"size", snapshot.mailbox_size}, {"max", snapshot.mailbox_max}}},
-                  {"objects",
-                   {{"used", snapshot.objects_used.count()},
-                    {"max", snapshot.objects_max.count()},
-                    {"bytes_in", snapshot.bytes_in},
-                    {"bytes_out", snapshot.bytes_out},
-                    {"bytes_gathered", snapshot.bytes_gathered},
-                    {"gathers", snapshot.gathers},
-                    {"batches", snapshot.batches}}},
-                  {"cold_starts", snapshot.cold_starts},
-                  {"worker_crashes", snapshot.worker_crashes},
-                  {"retries", snapshot.retries}});
+std::string status_page(const live::Snapshot& snapshot, std::string_view version, const Principal& principal) {
+  const auto applications = std::ranges::count_if(
+      snapshot.models, [&](const live::Model& model) { return !model.is_function && principal.sees(model.tenant); });
+  ordered_json page = {
+      {"version", version}, {"uptime_s", (snapshot.at - snapshot.started).to_s()}, {"scheduler", snapshot.scheduler}};
+  const bool all = principal.sees_everything();
+  if (all) page.update({{"data", snapshot.data_directory}, {"listening", snapshot.listening}});
+  page["applications"] = applications;
+  if (!all) return text_of(page);
+  page["in_system"] = snapshot.in_system;
+  page["mailbox"] = {{"size", snapshot.mailbox_size}, {"max", snapshot.mailbox_max}};
+  page["objects"] = {{"used", snapshot.objects_used.count()},
+                     {"max", snapshot.objects_max.count()},
+                     {"bytes_in", snapshot.bytes_in},
+                     {"bytes_out", snapshot.bytes_out},
+                     {"bytes_gathered", snapshot.bytes_gathered},
+                     {"gathers", snapshot.gathers},
+                     {"batches", snapshot.batches}};
+  page["cold_starts"] = snapshot.cold_starts;
+  page["worker_crashes"] = snapshot.worker_crashes;
+  page["retries"] = snapshot.retries;
+  return text_of(page);
 }
 
-std::string nodes_page(const live::Snapshot& snapshot) {
+// Whoever sees none of it is told that something is wrong, not what.
+Reply readiness(const live::Snapshot& snapshot, const Principal& principal) {
   ordered_json list = ordered_json::array();
-  for (const live::NodeInfo& node : snapshot.nodes) list.push_back(node_of(node));
+  bool ready = true;
+  for (const live::Model& model : snapshot.models) {
+    if (model.is_function || model.state == live::ModelState::ready) continue;
+    ready = false;
+    if (!principal.sees(model.tenant)) continue;
+    list.push_back(
+        {{"name", model.name}, {"tenant", model.tenant}, {"state", name_of(model.state)}, {"reason", model.reason}});
+  }
+  if (ready) return {};
+  return {.status = 503, .body = text_of({{"error", "not ready"}, {"applications", std::move(list)}})};
+}
+
+std::string nodes_page(const live::Snapshot& snapshot, const Principal& principal) {
+  ordered_json list = ordered_json::array();
+  for (const live::NodeInfo& node : snapshot.nodes) list.push_back(node_of(node, principal));
   return text_of({{"nodes", std::move(list)}});
 }
 

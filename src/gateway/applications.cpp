@@ -11,14 +11,16 @@ namespace sluice::gateway {
 void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond) {
   auto deployment = read_deployment(request.body);
   if (!deployment) return answer(respond, reply_of(deployment.error()));
+  deployment->principal = request.principal;
   deployment->dry_run = query_value(request.query, "dry_run") == "true";
   endpoints.service.deploy(*std::move(deployment), [respond](Result<live::Deployed> deployed) {
+    if (deployed && deployed->over) return answer(respond, over_quota(*deployed->over));
     answer(respond, deployed ? Reply{.body = deployed_page(*deployed)} : reply_of(deployed.error()));
   });
 }
 
-void remove_application(Endpoints& endpoints, std::string name, const Respond& respond) {
-  endpoints.service.remove(name, [respond, name](const Status& done) {
+void remove_application(Endpoints& endpoints, const Principal& principal, std::string name, const Respond& respond) {
+  endpoints.service.remove(principal, name, [respond, name](const Status& done) {
     answer(respond, done ? Reply{.body = removed_page(name)} : reply_of(done.error()));
   });
 }

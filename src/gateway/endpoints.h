@@ -7,6 +7,8 @@
 
 #include "gateway/exchange.h"
 #include "gateway/metrics.h"
+#include "gateway/models.h"
+#include "gateway/request_ids.h"
 #include "gateway/router.h"
 #include "live/identity.h"
 #include "live/service.h"
@@ -18,8 +20,10 @@ struct Endpoints {
   live::Service& service;
   live::Identity& identity;
   RouterOptions options;
+  RequestIds ids;
   AnswerMetrics metrics;
-  Endpoints(live::Service& s, live::Identity& i, RouterOptions o) : service(s), identity(i), options(std::move(o)) {}
+  Endpoints(live::Service& s, live::Identity& i, RouterOptions o)
+      : service(s), identity(i), options(std::move(o)), ids(options.id_secret) {}
 };
 using SharedEndpoints = std::shared_ptr<Endpoints>;
 
@@ -30,17 +34,12 @@ inline void answer_json(const Respond& respond, std::string body) {
   answer(respond, {.body = std::move(body)});
 }
 
-// /v2/models/M[/versions/V]/…; version empty: not given.
-struct ModelPath {
-  std::string_view name, version;
-};
-
 // infer.cpp
 void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Request& request, const Respond& respond);
 
 // applications.cpp
 void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond);
-void remove_application(Endpoints& endpoints, std::string name, const Respond& respond);
+void remove_application(Endpoints& endpoints, const Principal& principal, std::string name, const Respond& respond);
 
 // identity.cpp
 void list_keys(Endpoints& endpoints, const Respond& respond);
@@ -54,8 +53,12 @@ void remove_tenant(Endpoints& endpoints, const std::string& name, const Respond&
 
 // requests.cpp
 void list_requests(const SharedEndpoints& endpoints, const Request& request, const Respond& respond);
-void show_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
-void trace_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
-void cancel_request(const SharedEndpoints& endpoints, std::string_view id, const Respond& respond);
+// `principal`: who asks; what it does not see is answered as what is not there.
+void show_request(const SharedEndpoints& endpoints, const Principal& principal, std::string_view id,
+                  const Respond& respond);
+void trace_request(const SharedEndpoints& endpoints, const Principal& principal, std::string_view id,
+                   const Respond& respond);
+void cancel_request(const SharedEndpoints& endpoints, const Principal& principal, std::string_view id,
+                    const Respond& respond);
 
 }  // namespace sluice::gateway

@@ -48,13 +48,13 @@ Reply full_reply(const Pending& pending) {
       }
     }
   }
-  reply.headers += str("Sluice-Request-Id: ", id_text(pending.answer.request), "\r\n");
+  reply.headers += str("Sluice-Request-Id: ", pending.endpoints->ids.text(pending.answer.request), "\r\n");
   return reply;
 }
 
 // Writing the reply is the work of the connection's thread, not of the one that has the answer.
 void take_answer(const std::shared_ptr<Pending>& pending, live::Answer answer) {
-  pending->endpoints->metrics.observe(pending->model->name, answer);
+  pending->endpoints->metrics.observe({.tenant = pending->model->tenant, .name = pending->model->name}, answer);
   pending->answer = std::move(answer);
   const Respond respond = std::move(pending->respond);
   std::size_t bytes = 0;
@@ -63,8 +63,8 @@ void take_answer(const std::shared_ptr<Pending>& pending, live::Answer answer) {
   bytes < kLargeOutputs ? respond->respond(make) : respond->respond_at_length(make);
 }
 
-std::string accepted_page(RequestId id, const live::Model& model) {
-  std::string page = "{\"id\":\"" + id_text(id) + "\",\"model_name\":";
+std::string accepted_page(std::string_view id, const live::Model& model) {
+  std::string page = "{\"id\":\"" + std::string(id) + "\",\"model_name\":";
   append_json(page, model.name);
   return page + ",\"model_version\":\"" + str(model.version) + "\"}";
 }
@@ -75,31 +75,34 @@ void call_later(const std::shared_ptr<Pending>& pending, live::Call call) {
       Reply reply = unreadable(accepted.error(), refused(*pending));
       return answer(pending->respond, std::move(reply));
     }
-    answer(pending->respond, {.status = 202, .body = accepted_page(*accepted, *pending->model)});
+    answer(pending->respond,
+           {.status = 202, .body = accepted_page(pending->endpoints->ids.text(*accepted), *pending->model)});
   });
 }
 
 void call_now(const std::shared_ptr<Pending>& pending, live::Call call) {
   live::Service& service = pending->endpoints->service;
   const Respond respond = pending->respond;  // the answer may come before call() returns
+  const Principal principal = call.principal;
   const RequestId id =
       service.call(std::move(call), [pending](live::Answer given) { take_answer(pending, std::move(given)); });
-  respond->on_disconnect([&service, id] { service.cancel(id); });
+  respond->on_disconnect([&service, principal, id] { service.cancel(principal, id); });
 }
 
 }  // namespace
 
 void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Request& request, const Respond& respond) {
   auto snapshot = endpoints->service.snapshot();
-  ModelLookup found = look_up_ready(*snapshot, path.name, path.version);
+  ModelLookup found = look_up_ready(*snapshot, path);
   if (found.model == nullptr) return answer(respond, std::move(found.refusal));
-  const auto arena = endpoints->service.arena(found.model->application->tenant);
+  const auto arena = endpoints->service.arena(found.model->tenant);
   auto read = read_infer_request({.bytes = request.body, .json_bytes = request.json_bytes}, *found.model, arena.get());
   if (!read) {
     const RefusedCall call{.model = path.name, .caller_id = {}, .triton_errors = endpoints->options.triton_errors};
     return answer(respond, unreadable(read.error(), call));
   }
-  live::Call call{.application = found.model->name,
+  live::Call call{.principal = request.principal,
+                  .application = found.model->name,
                   .inputs = std::move(read->inputs),
                   .objective = read->objective,
                   .timeout = read->timeout,
@@ -111,6 +114,7 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
                                                          .model = found.model,
                                                          .form = std::move(read->form),
                                                          .answer = {}});
+  if (auto refused = endpoints->service.enter(call)) return take_answer(pending, *std::move(refused));
   const bool later = !request.query.empty() && query_value(request.query, "async") == "true";
   later ? call_later(pending, std::move(call)) : call_now(pending, std::move(call));
 }

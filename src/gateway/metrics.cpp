@@ -5,31 +5,34 @@
 
 #include "base/text.h"
 #include "gateway/metrics_text.h"
-#include "gateway/models.h"
 #include "gateway/refusal.h"
 
 namespace sluice::gateway {
 namespace {
 
+using Models = std::span<const live::Model>;
+
 constexpr double kNsPerSecond = 1e9;
 
 // One family with a sample of every model.
 template <class Value>
-void each_model(std::string& out, const live::Snapshot& snapshot, std::string_view name, std::string_view type,
-                std::string_view help, Value value) {
+void each_model(std::string& out, Models models, std::string_view name, std::string_view type, std::string_view help,
+                Value value) {
   begin_family(out, name, type, help);
-  for (const live::Model& model : snapshot.models) {
-    append_sample(out, name, {{"model", model.name}, {"version", str(model.version)}}, value(model.stats));
+  for (const live::Model& model : models) {
+    append_sample(out, name, {{"tenant", model.tenant}, {"model", model.name}, {"version", str(model.version)}},
+                  value(model.stats));
   }
 }
 
-void append_triton_failures(std::string& out, const live::Snapshot& snapshot) {
+void append_triton_failures(std::string& out, Models models) {
   constexpr std::string_view kName = "nv_inference_request_failure";
   begin_family(out, kName, "counter", "Requests that failed, by reason");
-  for (const live::Model& model : snapshot.models) {
+  for (const live::Model& model : models) {
     const std::string version = str(model.version);
     const auto sample = [&](std::string_view reason, std::uint64_t count) {
-      append_sample(out, kName, {{"model", model.name}, {"version", version}, {"reason", reason}}, count);
+      append_sample(out, kName,
+                    {{"tenant", model.tenant}, {"model", model.name}, {"version", version}, {"reason", reason}}, count);
     };
     sample("REJECTED", model.stats.rejected);
     sample("CANCELED", model.stats.cancelled);
@@ -37,14 +40,14 @@ void append_triton_failures(std::string& out, const live::Snapshot& snapshot) {
   }
 }
 
-void append_triton(std::string& out, const live::Snapshot& snapshot) {
+void append_triton(std::string& out, Models models) {
   using Stats = live::ModelStats;
   const auto us = [](const live::Counted& counted) { return counted.ns / 1000; };
   const auto counter = [&](std::string_view name, std::string_view help, auto value) {
-    each_model(out, snapshot, name, "counter", help, value);
+    each_model(out, models, name, "counter", help, value);
   };
   counter("nv_inference_request_success", "Requests answered", [](const Stats& s) { return s.success.count; });
-  append_triton_failures(out, snapshot);
+  append_triton_failures(out, models);
   counter("nv_inference_count", "Rows inferred", [](const Stats& s) { return s.inferences; });
   counter("nv_inference_exec_count", "Batches run", [](const Stats& s) { return s.executions; });
   counter("nv_inference_request_duration_us", "Time of requests", [&](const Stats& s) { return us(s.success); });
@@ -55,24 +58,26 @@ void append_triton(std::string& out, const live::Snapshot& snapshot) {
           [&](const Stats& s) { return us(s.compute_infer); });
   counter("nv_inference_compute_output_duration_us", "Time of outputs",
           [&](const Stats& s) { return us(s.compute_output); });
-  each_model(out, snapshot, "nv_inference_pending_request_count", "gauge", "Requests not answered yet",
+  each_model(out, models, "nv_inference_pending_request_count", "gauge", "Requests not answered yet",
              [](const Stats& s) { return s.pending; });
 }
 
-// Calls visit(application, its statistics) for every application.
+// Calls visit(model) for every application.
 template <class Visit>
-void each_application(const live::Snapshot& snapshot, Visit visit) {
-  for (const live::Model& model : snapshot.models) {
-    if (!model.is_function) visit(std::string_view(model.name), model.stats);
+void each_application(Models models, Visit visit) {
+  for (const live::Model& model : models) {
+    if (!model.is_function) visit(model);
   }
 }
 
-void append_applications(std::string& out, const live::Snapshot& snapshot) {
+void append_applications(std::string& out, Models models) {
   constexpr std::string_view kRequests = "sluice_application_requests_total";
   begin_family(out, kRequests, "counter", "Requests by how they ended");
-  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
+  each_application(models, [&](const live::Model& model) {
+    const live::ModelStats& stats = model.stats;
     const auto sample = [&](std::string_view outcome, std::uint64_t count) {
-      append_sample(out, kRequests, {{"application", name}, {"outcome", outcome}}, count);
+      append_sample(out, kRequests, {{"tenant", model.tenant}, {"application", model.name}, {"outcome", outcome}},
+                    count);
     };
     sample("met", stats.met);
     sample("late", stats.late);
@@ -81,47 +86,61 @@ void append_applications(std::string& out, const live::Snapshot& snapshot) {
     sample("cancelled", stats.cancelled);
   });
   begin_family(out, "sluice_application_pending_requests", "gauge", "Requests not answered yet");
-  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
-    append_sample(out, "sluice_application_pending_requests", {{"application", name}}, stats.pending);
+  each_application(models, [&](const live::Model& model) {
+    const live::ModelStats& stats = model.stats;
+    append_sample(out, "sluice_application_pending_requests", {{"tenant", model.tenant}, {"application", model.name}},
+                  stats.pending);
   });
   begin_family(out, "sluice_cost_dollars_total", "counter", "What requests cost");
-  each_application(snapshot, [&](std::string_view name, const live::ModelStats& stats) {
-    append_sample(out, "sluice_cost_dollars_total", {{"application", name}}, stats.cost);
+  each_application(models, [&](const live::Model& model) {
+    const live::ModelStats& stats = model.stats;
+    append_sample(out, "sluice_cost_dollars_total", {{"tenant", model.tenant}, {"application", model.name}},
+                  stats.cost);
   });
 }
 
-void append_stage_seconds(std::string& out, const live::Snapshot& snapshot, std::string_view name,
-                          std::string_view help, live::Counted live::ModelStats::OfStage::*field) {
+void append_stage_seconds(std::string& out, Models models, std::string_view name, std::string_view help,
+                          live::Counted live::ModelStats::OfStage::*field) {
   begin_family(out, name, "summary", help);
-  each_application(snapshot, [&](std::string_view application, const live::ModelStats& stats) {
+  each_application(models, [&](const live::Model& model) {
+    const live::ModelStats& stats = model.stats;
     for (const auto& stage : stats.stages) {
       const live::Counted& counted = stage.*field;
-      append_sample(out, str(name, "_sum"), {{"application", application}, {"stage", stage.name}},
+      append_sample(out, str(name, "_sum"),
+                    {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}},
                     static_cast<double>(counted.ns) / kNsPerSecond);
-      append_sample(out, str(name, "_count"), {{"application", application}, {"stage", stage.name}}, counted.count);
+      append_sample(out, str(name, "_count"),
+                    {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}}, counted.count);
     }
   });
 }
 
-void append_batch_sizes(std::string& out, const live::Snapshot& snapshot) {
+void append_batch_sizes(std::string& out, Models models) {
   constexpr std::string_view kName = "sluice_stage_batch_size", kBucket = "sluice_stage_batch_size_bucket";
   begin_family(out, kName, "histogram", "Members of batches");
-  each_application(snapshot, [&](std::string_view application, const live::ModelStats& stats) {
+  each_application(models, [&](const live::Model& model) {
+    const live::ModelStats& stats = model.stats;
     for (const auto& stage : stats.stages) {
       std::uint64_t count = 0, sum = 0;
       for (std::uint32_t bound = 1; bound <= 128; bound *= 2) {
         count = 0;
         for (const auto& batch : stage.batches) count += batch.size <= bound ? batch.infer.count : 0;
-        append_sample(out, kBucket, {{"application", application}, {"stage", stage.name}, {"le", str(bound)}}, count);
+        append_sample(
+            out, kBucket,
+            {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}, {"le", str(bound)}}, count);
       }
       count = 0;
       for (const auto& batch : stage.batches) {
         count += batch.infer.count;
         sum += batch.size * batch.infer.count;
       }
-      append_sample(out, kBucket, {{"application", application}, {"stage", stage.name}, {"le", "+Inf"}}, count);
-      append_sample(out, str(kName, "_sum"), {{"application", application}, {"stage", stage.name}}, sum);
-      append_sample(out, str(kName, "_count"), {{"application", application}, {"stage", stage.name}}, count);
+      append_sample(out, kBucket,
+                    {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}, {"le", "+Inf"}},
+                    count);
+      append_sample(out, str(kName, "_sum"),
+                    {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}}, sum);
+      append_sample(out, str(kName, "_count"),
+                    {{"tenant", model.tenant}, {"application", model.name}, {"stage", stage.name}}, count);
     }
   });
 }
@@ -143,14 +162,14 @@ void append_server(std::string& out, const live::Snapshot& snapshot) {
 }
 
 // Applications that were removed are not told of any more.
-void append_cold_starts(std::string& out, const live::Snapshot& snapshot) {
+void append_cold_starts(std::string& out, const live::Snapshot& snapshot, const Principal& principal) {
   constexpr std::string_view kName = "sluice_cold_start_seconds";
   begin_family(out, kName, "summary", "Time that functions took to start, by phase");
   for (const live::ColdStartStats& cold : snapshot.cold) {
-    if (find_model(snapshot, cold.application) == nullptr) continue;
+    if (!principal.sees(cold.tenant) || snapshot.find(cold.tenant, cold.application) == nullptr) continue;
     const auto phase = [&](std::string_view name, const live::Counted& counted) {
-      const auto labels = {Label{"application", cold.application}, Label{"function", cold.function},
-                           Label{"phase", name}};
+      const auto labels = {Label{"tenant", cold.tenant}, Label{"application", cold.application},
+                           Label{"function", cold.function}, Label{"phase", name}};
       append_sample(out, str(kName, "_sum"), labels, static_cast<double>(counted.ns) / kNsPerSecond);
       append_sample(out, str(kName, "_count"), labels, counted.count);
     };
@@ -198,34 +217,50 @@ void append_nodes(std::string& out, const live::Snapshot& snapshot) {
 }
 
 template <std::size_t N>
-void append_histogram(std::string& out, std::string_view name, std::string_view application,
+void append_histogram(std::string& out, std::string_view name, const AnswerMetrics::Whose& whose,
                       const std::array<double, N>& bounds, const CountHistogram<N>& histogram) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i <= N; ++i) {
     count += histogram.count(i);
     const std::string bound = i < N ? str(bounds[i]) : std::string("+Inf");
-    append_sample(out, str(name, "_bucket"), {{"application", application}, {"le", bound}}, count);
+    append_sample(out, str(name, "_bucket"), {{"tenant", whose.tenant}, {"application", whose.name}, {"le", bound}},
+                  count);
   }
-  append_sample(out, str(name, "_sum"), {{"application", application}}, histogram.sum());
-  append_sample(out, str(name, "_count"), {{"application", application}}, count);
+  append_sample(out, str(name, "_sum"), {{"tenant", whose.tenant}, {"application", whose.name}}, histogram.sum());
+  append_sample(out, str(name, "_count"), {{"tenant", whose.tenant}, {"application", whose.name}}, count);
 }
 
 }  // namespace
 
-AnswerMetrics::OfApplication& AnswerMetrics::of(std::string_view application) {
+AnswerMetrics::OfTenant& AnswerMetrics::of_tenant(std::string_view tenant) {
   {
     const std::shared_lock lock(mutex_);
-    if (const auto found = applications_.find(application); found != applications_.end()) return *found->second;
+    if (const auto found = tenants_.find(tenant); found != tenants_.end()) return *found->second;
   }
   const std::unique_lock lock(mutex_);
-  auto& slot = applications_[std::string(application)];
+  auto& slot = tenants_[std::string(tenant)];
+  if (slot == nullptr) slot = std::make_unique<OfTenant>();
+  return *slot;
+}
+
+AnswerMetrics::OfApplication& AnswerMetrics::of(const Whose& application) {
+  OfTenant& tenant = of_tenant(application.tenant);
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = tenant.applications.find(application.name);
+    if (found != tenant.applications.end()) return *found->second;
+  }
+  const std::unique_lock lock(mutex_);
+  auto& slot = tenant.applications[std::string(application.name)];
   if (slot == nullptr) slot = std::make_unique<OfApplication>();
   return *slot;
 }
 
-void AnswerMetrics::observe(std::string_view application, const live::Answer& answer) {
+void AnswerMetrics::observe(const Whose& application, const live::Answer& answer) {
   if (answer.kind == live::AnswerKind::rejected) {
-    rejections_[static_cast<std::size_t>(answer.reason)].fetch_add(1, std::memory_order_relaxed);
+    of_tenant(application.tenant)
+        .rejections[static_cast<std::size_t>(answer.reason)]
+        .fetch_add(1, std::memory_order_relaxed);
     return;
   }
   if (answer.kind != live::AnswerKind::finished) return;
@@ -235,43 +270,58 @@ void AnswerMetrics::observe(std::string_view application, const live::Answer& an
 }
 
 // Applications that were removed are not told of any more.
-void AnswerMetrics::append_histograms(std::string& out, const live::Snapshot& snapshot) const {
+void AnswerMetrics::append_histograms(std::string& out, const live::Snapshot& snapshot,
+                                      const Principal& principal) const {
   const std::shared_lock lock(mutex_);
-  begin_family(out, "sluice_application_latency_seconds", "histogram", "From arrival to answer");
-  for (const auto& [name, histograms] : applications_) {
-    if (find_model(snapshot, name) == nullptr) continue;
-    append_histogram(out, "sluice_application_latency_seconds", name, kLatencyBounds, histograms->latency);
-  }
-  begin_family(out, "sluice_application_slack_seconds", "histogram", "Time left until the deadline; below zero: late");
-  for (const auto& [name, histograms] : applications_) {
-    if (find_model(snapshot, name) == nullptr) continue;
-    append_histogram(out, "sluice_application_slack_seconds", name, kSlackBounds, histograms->slack);
+  const auto each = [&](auto visit) {
+    for (const auto& [tenant, of_tenant] : tenants_) {
+      if (!principal.sees(tenant)) continue;
+      for (const auto& [name, histograms] : of_tenant->applications) {
+        if (snapshot.find(tenant, name) != nullptr) visit(Whose{tenant, name}, *histograms);
+      }
+    }
+  };
+  constexpr std::string_view kLatency = "sluice_application_latency_seconds",
+                             kSlack = "sluice_application_slack_seconds";
+  begin_family(out, kLatency, "histogram", "From arrival to answer");
+  each([&](const Whose& whose, const OfApplication& of) {
+    append_histogram(out, kLatency, whose, kLatencyBounds, of.latency);
+  });
+  begin_family(out, kSlack, "histogram", "Time left until the deadline; below zero: late");
+  each([&](const Whose& whose, const OfApplication& of) {
+    append_histogram(out, kSlack, whose, kSlackBounds, of.slack);
+  });
+}
+
+void AnswerMetrics::append_rejections(std::string& out, const Principal& principal) const {
+  constexpr std::string_view kName = "sluice_admission_rejections_total";
+  const std::shared_lock lock(mutex_);
+  begin_family(out, kName, "counter", "Requests not let in, by reason");
+  for (const auto& [tenant, of_tenant] : tenants_) {
+    if (!principal.sees(tenant)) continue;
+    for (std::size_t i = 0; i < of_tenant->rejections.size(); ++i) {
+      append_sample(out, kName, {{"tenant", tenant}, {"reason", code_of(static_cast<RejectReason>(i))}},
+                    of_tenant->rejections[i].load());
+    }
   }
 }
 
-void AnswerMetrics::append_rejections(std::string& out) const {
-  begin_family(out, "sluice_admission_rejections_total", "counter", "Requests not let in, by reason");
-  for (std::size_t i = 0; i < rejections_.size(); ++i) {
-    append_sample(out, "sluice_admission_rejections_total", {{"reason", code_of(static_cast<RejectReason>(i))}},
-                  rejections_[i].load());
-  }
-}
-
-std::string AnswerMetrics::page(const live::Snapshot& snapshot) const {
+// The machines and the server as a whole are for those who see everything.
+std::string AnswerMetrics::page(const live::Snapshot& snapshot, const Principal& principal) const {
   std::string out;
-  append_applications(out, snapshot);
-  append_histograms(out, snapshot);
-  append_stage_seconds(out, snapshot, "sluice_stage_queue_seconds", "Time in queues",
-                       &live::ModelStats::OfStage::queue);
-  append_stage_seconds(out, snapshot, "sluice_stage_exec_seconds", "Time of running",
-                       &live::ModelStats::OfStage::infer);
-  append_batch_sizes(out, snapshot);
-  append_rejections(out);
-  append_server(out, snapshot);
-  append_cold_starts(out, snapshot);
-  append_decisions(out, snapshot.decisions);
-  append_nodes(out, snapshot);
-  append_triton(out, snapshot);
+  const bool all = principal.sees_everything();
+  const Models models = all ? Models(snapshot.models) : snapshot.models_of(principal.tenant);
+  append_applications(out, models);
+  append_histograms(out, snapshot, principal);
+  append_stage_seconds(out, models, "sluice_stage_queue_seconds", "Time in queues", &live::ModelStats::OfStage::queue);
+  append_stage_seconds(out, models, "sluice_stage_exec_seconds", "Time of running", &live::ModelStats::OfStage::infer);
+  append_batch_sizes(out, models);
+  append_rejections(out, principal);
+  if (all) append_server(out, snapshot);
+  append_cold_starts(out, snapshot, principal);
+  if (all) append_decisions(out, snapshot.decisions);
+  if (all) append_nodes(out, snapshot);
+  append_triton(out, models);
   return out;
 }
 

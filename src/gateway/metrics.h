@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "domain/principal.h"
 #include "live/service.h"
 #include "live/snapshot.h"
 
@@ -44,22 +45,30 @@ inline constexpr std::array<double, 15> kSlackBounds = {-10,   -1,   -0.25, -0.1
 // What answers tell that no snapshot keeps. Any thread.
 class AnswerMetrics {
  public:
-  void observe(std::string_view application, const live::Answer& answer);
-  // The whole page.
-  [[nodiscard]] std::string page(const live::Snapshot& snapshot) const;
+  struct Whose {
+    std::string_view tenant, name;  // of an application
+  };
+  void observe(const Whose& application, const live::Answer& answer);
+  // What the principal sees of the whole page.
+  [[nodiscard]] std::string page(const live::Snapshot& snapshot, const Principal& principal) const;
 
  private:
   struct OfApplication {
     CountHistogram<kLatencyBounds.size()> latency;
     CountHistogram<kSlackBounds.size()> slack;
   };
-  [[nodiscard]] OfApplication& of(std::string_view application);
-  void append_histograms(std::string& out, const live::Snapshot& snapshot) const;
-  void append_rejections(std::string& out) const;
+  struct OfTenant {
+    std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(last_of(RejectReason{})) + 1> rejections{};
+    std::map<std::string, std::unique_ptr<OfApplication>, std::less<>> applications;
+  };
+  using Tenants = std::map<std::string, std::unique_ptr<OfTenant>, std::less<>>;
+  [[nodiscard]] OfTenant& of_tenant(std::string_view tenant);
+  [[nodiscard]] OfApplication& of(const Whose& application);
+  void append_histograms(std::string& out, const live::Snapshot& snapshot, const Principal& principal) const;
+  void append_rejections(std::string& out, const Principal& principal) const;
 
   mutable std::shared_mutex mutex_;
-  std::map<std::string, std::unique_ptr<OfApplication>, std::less<>> applications_;
-  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(last_of(RejectReason{})) + 1> rejections_{};
+  Tenants tenants_;
 };
 
 }  // namespace sluice::gateway

@@ -116,9 +116,9 @@ std::string model_stats(std::span<const live::Model> models) {
   return text_of({{"model_stats", std::move(list)}});
 }
 
-std::string repository_index(const live::Snapshot& snapshot, bool ready_only) {
+std::string repository_index(std::span<const live::Model> models, bool ready_only) {
   ordered_json list = ordered_json::array();
-  for (const live::Model& model : snapshot.models) {
+  for (const live::Model& model : models) {
     if (ready_only && model.state != live::ModelState::ready) continue;
     ordered_json entry = {{"name", model.name}, {"version", str(model.version)}, {"state", name_of(model.state)}};
     if (!model.reason.empty()) entry["reason"] = model.reason;

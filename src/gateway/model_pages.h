@@ -12,6 +12,6 @@ namespace sluice::gateway {
 [[nodiscard]] std::string model_metadata(const live::Model& model);
 [[nodiscard]] std::string model_config(const live::Model& model);
 [[nodiscard]] std::string model_stats(std::span<const live::Model> models);
-[[nodiscard]] std::string repository_index(const live::Snapshot& snapshot, bool ready_only);
+[[nodiscard]] std::string repository_index(std::span<const live::Model> models, bool ready_only);
 
 }  // namespace sluice::gateway

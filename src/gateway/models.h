@@ -8,18 +8,18 @@
 
 namespace sluice::gateway {
 
-// Null: none. Applications win over functions of the same name.
-[[nodiscard]] const live::Model* find_model(const live::Snapshot& snapshot, std::string_view name);
+// /v2/models/M[/versions/V]/…, of whose tenant; version empty: not given.
+struct ModelPath {
+  std::string_view tenant, name, version;
+};
 
 struct ModelLookup {
   const live::Model* model = nullptr;
   Reply refusal;  // where it is null
 };
-// `version` empty: the one there is.
-[[nodiscard]] ModelLookup look_up(const live::Snapshot& snapshot, std::string_view name, std::string_view version);
+[[nodiscard]] ModelLookup look_up(const live::Snapshot& snapshot, const ModelPath& path);
 // Also refuses what is not ready.
-[[nodiscard]] ModelLookup look_up_ready(const live::Snapshot& snapshot, std::string_view name,
-                                        std::string_view version);
+[[nodiscard]] ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path);
 
 [[nodiscard]] std::string_view name_of(live::ModelState state);  // READY, LOADING, UNAVAILABLE
 

@@ -165,6 +165,16 @@ Reply refusal_of(const live::Answer& answer, const RefusedCall& call) {
   return finished(of(answer, call.model), call);
 }
 
+Reply over_quota(const live::OverQuota& over) {
+  return refusal_of({.kind = live::AnswerKind::rejected,
+                     .reason = RejectReason::quota_exceeded,
+                     .needed = over.needed,
+                     .available = over.available,
+                     .retry_after = over.retry_after,
+                     .error = over.text},
+                    {});
+}
+
 Reply unreadable(const Error& error, const RefusedCall& call) {
   if (error.code != ErrorCode::unavailable) return reply_of(error);
   return finished({.status = 429, .code = "QUEUE_FULL", .text = error.message, .retry_after = Duration::s(1)}, call);

@@ -23,6 +23,7 @@ struct RefusedCall {
 
 // REQUIRES: the answer is not `finished`.
 [[nodiscard]] Reply refusal_of(const live::Answer& answer, const RefusedCall& call);
+[[nodiscard]] Reply over_quota(const live::OverQuota& over);
 // A request that could not be read, or for whose inputs there is no room now.
 [[nodiscard]] Reply unreadable(const Error& error, const RefusedCall& call);
 

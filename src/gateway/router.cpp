@@ -47,6 +47,18 @@ class Router final : public Handler {
   [[nodiscard]] Admission admit(const Knock& knock) override { return access_.admit(knock); }
 
   void handle(const Request& request, Respond respond) override {
+    const auto tenant = request.query.empty() ? std::nullopt : query_value(request.query, "tenant");
+    if (!tenant || *tenant == request.principal.tenant) return route(request, respond);
+    if (!request.principal.may(Role::admin)) {
+      return answer(respond, error_reply(403, "only an admin acts for another tenant"));
+    }
+    Request acting = request;
+    acting.principal = {.tenant = *tenant, .role = Role::deployer};
+    route(acting, respond);
+  }
+
+ private:
+  void route(const Request& request, const Respond& respond) {
     const std::vector<std::string_view> parts = path_parts(request.path);
     if (parts.empty()) return not_found(respond);
     const Parts rest = Parts(parts).subspan(1);
@@ -56,7 +68,6 @@ class Router final : public Handler {
     not_found(respond);
   }
 
- private:
   static void not_found(const Respond& respond) { answer(respond, error_reply(404, "Not Found")); }
 
   // False, and answered, if the method is another.
@@ -73,7 +84,7 @@ class Router final : public Handler {
 
   void metrics(const Request& request, const Respond& respond) const {
     if (!is(Method::get, request, respond)) return;
-    answer(respond, {.body = endpoints_->metrics.page(*snapshot()), .type = ContentType::metrics});
+    answer(respond, {.body = endpoints_->metrics.page(*snapshot(), request.principal), .type = ContentType::metrics});
   }
 
   // --- /v2
@@ -92,16 +103,13 @@ class Router final : public Handler {
   void health(std::string_view what, const Request& request, const Respond& respond) const {
     if (what != "live" && what != "ready") return not_found(respond);
     if (!is(Method::get, request, respond)) return;
-    const bool loading = what == "ready" && std::ranges::any_of(snapshot()->models, [](const live::Model& model) {
-                           return model.state == live::ModelState::loading;
-                         });
-    answer(respond, {.status = loading ? 400u : 200u});
+    answer(respond, what == "live" ? Reply{} : readiness(*snapshot(), request.principal));
   }
 
   // M[/versions/V][/WHAT]
   void model(Parts parts, const Request& request, const Respond& respond) {
     std::string decoded;
-    ModelPath path{.name = parts[0], .version = {}};
+    ModelPath path{.tenant = request.principal.tenant, .name = parts[0], .version = {}};
     if (path.name.find('%') != std::string_view::npos) {
       decoded = percent_decoded(path.name).value_or("");
       path.name = decoded;
@@ -125,7 +133,7 @@ class Router final : public Handler {
     if (!what.empty() && what != "ready" && what != "config" && what != "stats") return not_found(respond);
     if (!is(Method::get, request, respond)) return;
     const auto now = snapshot();
-    ModelLookup found = look_up(*now, path.name, path.version);
+    ModelLookup found = look_up(*now, path);
     if (found.model == nullptr) {
       if (what == "ready") found.refusal.status = 400;
       return answer(respond, std::move(found.refusal));
@@ -138,7 +146,9 @@ class Router final : public Handler {
   }
 
   void all_stats(const Request& request, const Respond& respond) const {
-    if (is(Method::get, request, respond)) answer_json(respond, model_stats(snapshot()->models));
+    if (!is(Method::get, request, respond)) return;
+    const auto now = snapshot();
+    answer_json(respond, model_stats(now->models_of(request.principal.tenant)));
   }
 
   // index, models/M/load, models/M/unload
@@ -148,7 +158,11 @@ class Router final : public Handler {
     const bool unload = parts.size() == 3 && parts[0] == "models" && parts[2] == "unload";
     if (!index && !load && !unload) return not_found(respond);
     if (!is(Method::post, request, respond)) return;
-    if (index) return answer_json(respond, repository_index(*snapshot(), asks_for_ready(request.body)));
+    if (index) {
+      const auto now = snapshot();
+      const auto models = now->models_of(request.principal.tenant);
+      return answer_json(respond, repository_index(models, asks_for_ready(request.body)));
+    }
     answer(respond, error_reply(400, load ? "models are not loaded over this interface: use 'sluice deploy FILE'"
                                           : "models are not unloaded over this interface: use 'sluice remove NAME'"));
   }
@@ -162,10 +176,10 @@ class Router final : public Handler {
     if (parts[0] == "tenants" && parts.size() <= 2) return tenants(parts.subspan(1), request, respond);
     if (parts.size() == 1 && parts[0] == "status") {
       if (!is(Method::get, request, respond)) return;
-      return answer_json(respond, status_page(*snapshot(), endpoints_->options.version));
+      return answer_json(respond, status_page(*snapshot(), endpoints_->options.version, request.principal));
     }
     if (parts.size() == 1 && parts[0] == "nodes") {
-      if (is(Method::get, request, respond)) answer_json(respond, nodes_page(*snapshot()));
+      if (is(Method::get, request, respond)) answer_json(respond, nodes_page(*snapshot(), request.principal));
       return;
     }
     not_found(respond);
@@ -175,10 +189,11 @@ class Router final : public Handler {
     if (parts.size() == 1) {
       if (!is(Method::remove, request, respond)) return;
       auto name = percent_decoded(parts[0]);
-      return name ? remove_application(*endpoints_, *std::move(name), respond) : not_found(respond);
+      return name ? remove_application(*endpoints_, request.principal, *std::move(name), respond) : not_found(respond);
     }
     if (request.method == Method::post) return deploy_application(*endpoints_, request, respond);
-    if (is(Method::get, request, respond, ", POST")) answer_json(respond, applications_page(*snapshot()));
+    if (is(Method::get, request, respond, ", POST"))
+      answer_json(respond, applications_page(*snapshot(), request.principal));
   }
 
   void requests(Parts parts, const Request& request, const Respond& respond) {
@@ -188,11 +203,11 @@ class Router final : public Handler {
     }
     if (parts.size() == 2) {
       if (parts[1] != "trace") return not_found(respond);
-      if (is(Method::get, request, respond)) trace_request(endpoints_, parts[0], respond);
+      if (is(Method::get, request, respond)) trace_request(endpoints_, request.principal, parts[0], respond);
       return;
     }
-    if (request.method == Method::remove) return cancel_request(endpoints_, parts[0], respond);
-    if (is(Method::get, request, respond, ", DELETE")) show_request(endpoints_, parts[0], respond);
+    if (request.method == Method::remove) return cancel_request(endpoints_, request.principal, parts[0], respond);
+    if (is(Method::get, request, respond, ", DELETE")) show_request(endpoints_, request.principal, parts[0], respond);
   }
 
   void keys(Parts parts, const Request& request, const Respond& respond) {

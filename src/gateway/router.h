@@ -13,6 +13,7 @@ struct RouterOptions {
   std::string name = "sluice";  // of the server, in its metadata; Triton's own examples want "triton"
   std::string version;
   bool triton_errors = false;  // 503 and Triton's texts instead of 429 and 504
+  std::string id_secret;       // of the request ids that clients see (request_ids.h)
   bool open_metrics = false;   // /metrics needs no key on any address
 };
 

@@ -359,6 +359,7 @@ void Agent::publish() {
     const auto& session = instance->process->session;
     status.push_back({.instance = id,
                       .invoker = instance->invoker,
+                      .tenant = applications_[instance->application.index()].application->tenant,
                       .function = function_of(*instance).name,
                       .pid = session ? session->process().pid : 0,
                       .loaded = instance->loaded,

@@ -29,7 +29,8 @@ std::size_t declared_row_bytes(const Function& function) {
 }  // namespace
 
 ColdStart& Agent::cold_start_of(const Instance& instance) {
-  return cold_starts_[{applications_[instance.application.index()].application->name, function_of(instance).name}];
+  const Application& application = *applications_[instance.application.index()].application;
+  return cold_starts_[{application.tenant, application.name, function_of(instance).name}];
 }
 
 void Agent::load(const LoadInstance& command) {

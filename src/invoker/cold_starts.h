@@ -1,10 +1,10 @@
 // ColdStarts: how long the functions of this machine took to start, in phases that follow one another. Kept by Agent
 // for whoever drives it.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "base/time.h"
 
@@ -23,6 +23,10 @@ struct ColdStart {
   Phase load;     // until that says that it has loaded
   Phase ready;    // until it may be used: emulated functions take as long as they say
 };
-using ColdStarts = std::map<std::pair<std::string, std::string>, ColdStart>;  // by application and function
+struct StartedFunction {
+  std::string tenant, application, function;
+  friend auto operator<=>(const StartedFunction&, const StartedFunction&) = default;
+};
+using ColdStarts = std::map<StartedFunction, ColdStart>;
 
 }  // namespace sluice::invoker

@@ -20,7 +20,7 @@ namespace sluice::invoker {
 struct WorkerStatus {
   InstanceId instance;
   InvokerId invoker;
-  std::string function;
+  std::string tenant, function;
   std::int64_t pid = 0;
   bool loaded = false;
   Bytes memory;  // that loading it took, as its worker says

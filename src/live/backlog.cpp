@@ -56,6 +56,15 @@ bool Backlog::remove(RequestId id) {
   return false;
 }
 
+std::optional<std::string> Backlog::application_of(RequestId id) const {
+  for (const auto& [application, queue] : queues_) {
+    for (const Place& place : queue.places) {
+      if (place.id == id) return application;
+    }
+  }
+  return std::nullopt;
+}
+
 void Backlog::set_ready(const std::string& application, bool ready) {
   const auto it = queues_.find(application);
   if (it != queues_.end()) it->second.ready = ready;

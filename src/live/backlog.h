@@ -30,7 +30,8 @@ class Backlog {
   [[nodiscard]] std::optional<Waiting> take(Time now);
   // When take() has something next.
   [[nodiscard]] std::optional<Time> due() const;
-  [[nodiscard]] bool remove(RequestId id);  // false: it does not wait
+  [[nodiscard]] bool remove(RequestId id);                                      // false: it does not wait
+  [[nodiscard]] std::optional<std::string> application_of(RequestId id) const;  // nothing: it does not wait
 
   // Requests of an application that is not ready are kept and not taken.
   void set_ready(const std::string& application, bool ready);

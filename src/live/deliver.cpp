@@ -1,5 +1,6 @@
 // What goes out: commands to the invokers, answers to callers, snapshots to readers.
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "data/values.h"
@@ -100,7 +101,9 @@ void Runner::deliver(Commands& commands) {
       history_.started(*start, now_);
       Batch& batch = batches_[start->id];
       const BatchMember& oldest = start->members.front();
-      batch = {start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}};
+      batch = {
+          start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}, {}};
+      batch.held = tell_.hold(deployed_[start->application.index()].application->tenant, start->configuration);
       for (const BatchMember& member : start->members) {
         batch.waited += now_ - member.ready;
         const auto it = pending_.find(member.request);
@@ -205,26 +208,30 @@ NodeInfo Runner::node_of(const policy::Invoker& invoker) const {
   return out;
 }
 
+Model Runner::model_of(const std::string& tenant, const std::string& name, const Deployed& deployed) {
+  return {.tenant = tenant,
+          .name = name,
+          .version = deployed.version,
+          .state = ModelState::ready,
+          .reason = deployed.reason,
+          .application = deployed.application,
+          .is_function = deployed.is_function,
+          .inputs = inputs_of(*deployed.application),
+          .outputs = outputs_of(*deployed.application),
+          .batch_max = batch_max_of(*deployed.application),
+          .stats = deployed.stats};
+}
+
 void Runner::publish() {
   auto next = std::make_shared<Snapshot>();
   next->at = published_ = now_;
   next->started = started_;
-  for (const auto& [name, id] : names_) {
-    const Deployed& deployed = deployed_[id.index()];
-    next->models.push_back({.name = name,
-                            .version = deployed.version,
-                            .state = ModelState::ready,
-                            .reason = deployed.reason,
-                            .application = deployed.application,
-                            .is_function = deployed.is_function,
-                            .inputs = inputs_of(*deployed.application),
-                            .outputs = outputs_of(*deployed.application),
-                            .batch_max = batch_max_of(*deployed.application),
-                            .stats = deployed.stats});
+  for (const auto& [tenant, names] : names_) {
+    for (const auto& [name, id] : names) next->models.push_back(model_of(tenant, name, deployed_[id.index()]));
   }
   for (const auto& [name, model] : missing_) next->models.push_back(model);
   std::sort(next->models.begin(), next->models.end(), [](const Model& a, const Model& b) {
-    return std::pair(a.is_function, a.name) < std::pair(b.is_function, b.name);
+    return std::tie(a.tenant, a.is_function, a.name) < std::tie(b.tenant, b.is_function, b.name);
   });
   for (const policy::Invoker& invoker : scheduler_->books().invokers()) next->nodes.push_back(node_of(invoker));
   next->in_system = scheduler_->requests_in_system();
@@ -238,13 +245,6 @@ void Runner::publish() {
   tell_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
   changed_ = false;
-}
-
-const Model* Snapshot::find(const std::string& name) const {
-  for (const Model& model : models) {
-    if (model.name == name) return &model;
-  }
-  return nullptr;
 }
 
 }  // namespace sluice::live

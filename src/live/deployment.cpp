@@ -12,6 +12,7 @@
 #include "profile/function_profile.h"
 #include "spec/include.h"
 #include "spec/load.h"
+#include "store/key.h"
 
 namespace sluice::live {
 namespace {
@@ -74,11 +75,10 @@ Result<Application> read(const Deployment& deployment, const Files& files, std::
   return Error{ErrorCode::invalid, str(deployment.main, " is not an application")};
 }
 
-// By content, so that the same file is there once, and a new version does not change what old workers read.
+// By content, so that the same file is there once, and a new version does not change what old workers read. A hash that
+// an adversary could meet would let one tenant's model take the place of another's.
 Result<std::string> keep_file(const std::string& folder, const std::string& name, const std::string& content) {
-  Hash hash;
-  hash.add(content);
-  const fs::path target = fs::path(folder) / str(hash.value()) / fs::path(name).filename();
+  const fs::path target = fs::path(folder) / store::sha256_text(content) / fs::path(name).filename();
   std::error_code failed;
   if (fs::exists(target, failed) && fs::file_size(target, failed) == content.size()) return target.string();
   fs::create_directories(target.parent_path(), failed);
@@ -109,23 +109,34 @@ Status check_fits(const Function& function, const std::vector<NodeGroup>& nodes)
 }
 
 // The function's own files and what else decides how long it takes. Models are named as seen from the document `main`.
-Result<std::uint64_t> place_files(Function& function, const Files& files, const std::string& main,
-                                  const std::string& folder) {
+struct Place {
+  std::string tenant, main, folder;
+};
+Result<std::uint64_t> place_files(Function& function, const Files& files, const Place& place) {
   Hash key;
+  key.add(place.tenant);
   key.add(static_cast<std::uint64_t>(version_of(function)));
   for (std::optional<Body>* body : {&function.cpu, &function.gpu}) {
     if (!*body || (*body)->model.empty()) continue;
-    const auto it = files.find(plain(spec::beside(main, (*body)->model)));
+    const auto it = files.find(plain(spec::beside(place.main, (*body)->model)));
     if (it == files.end()) {
       return Error{ErrorCode::not_found,
                    str("function '", function.name, "': model '", (*body)->model, "' is not part of the deployment")};
     }
-    key.add(*it->second);
-    auto path = keep_file(folder, (*body)->model, *it->second);
+    key.add(store::sha256_text(*it->second));
+    auto path = keep_file(place.folder, (*body)->model, *it->second);
     if (!path) return path.error();
     (*body)->model = std::move(*path);
   }
   return key.value();
+}
+
+// A document that names no tenant, or the default one, becomes that of whoever deploys it.
+Status give_owner(Application& application, const Principal& principal) {
+  if (application.tenant == kDefaultTenant) application.tenant = principal.tenant;
+  if (application.tenant == principal.tenant || principal.may(Role::admin)) return Done{};
+  return Error{ErrorCode::invalid, str("the document is of tenant '", application.tenant, "', its key of tenant '",
+                                       principal.tenant, "': only an admin deploys for others")};
 }
 
 Status say_plan(Prepared& out) {
@@ -159,13 +170,14 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
   auto application = read(deployment, files, out.messages);
   if (!application) return application.error();
   out.application = std::move(*application);
+  if (const Status owned = give_owner(out.application, deployment.principal); !owned) return owned.error();
   if (out.application.workflow.size() > kStagesMax) {
     return Error{ErrorCode::too_large, str("its workflow has ", out.application.workflow.size(),
                                            " stages; a server runs at most ", kStagesMax)};
   }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
-    auto key = place_files(function, files, deployment.main, folder);
+    auto key = place_files(function, files, {out.application.tenant, deployment.main, folder});
     if (!key) return key.error();
     if (std::holds_alternative<std::monostate>(function.profile)) {
       if (auto known = find(*key)) {

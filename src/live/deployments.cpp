@@ -19,28 +19,55 @@ void Deployments::restore(std::vector<store::DeployedApplication> applications) 
   for (store::DeployedApplication& application : applications) {
     Deployment deployment{.main = application.main};
     for (store::File& file : application.files) deployment.files.push_back({file.path, std::move(file.content)});
+    deployment.principal = {.tenant = application.tenant, .role = Role::admin};
     auto ready = prepared(deployment);
+    if (ready) ready->application.tenant = application.tenant;  // whatever the document says
+    if (const auto arena = arenas_.of(application.tenant); ready && !arena) ready = arena.error();
+    const auto tenant = owner_of(application.tenant);
+    if (ready && !tenant) ready = tenant.error();
     if (ready) {
-      install(std::move(*ready), application.version);
+      (void)count_functions(ready->application, {});  // what was deployed stays, whatever the quota is now
+      install(std::move(*ready), application.version, tenant->id);
       continue;
     }
-    runner_.post(Missing{application.name, application.version, ready.error().message});
+    runner_.post(Missing{application.tenant, application.name, application.version, ready.error().message});
     if (options_.say) options_.say(str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message));
   }
   runner_.post(Barrier{options_.changed});
 }
 
+std::optional<OverQuota> Deployments::count_functions(const Application& application, const Quota& quota) {
+  const std::lock_guard lock(functions_mutex_);
+  const std::pair whose(application.tenant, application.name);
+  std::size_t all = application.functions.size();
+  for (const auto& [name, count] : functions_) {
+    if (name.first == application.tenant && name != whose) all += count;
+  }
+  if (quota.functions && all > *quota.functions) {
+    return OverQuota{.needed = static_cast<double>(all),
+                     .available = static_cast<double>(*quota.functions),
+                     .text = str("quota exceeded: ", all, " functions, allowed are ", *quota.functions),
+                     .retry_after = std::nullopt};
+  }
+  functions_[whose] = application.functions.size();
+  return std::nullopt;
+}
+
+Result<store::Tenant> Deployments::owner_of(const std::string& tenant) const {
+  auto known = options_.tenant(tenant);
+  if (known) return *std::move(known);
+  return Error{ErrorCode::not_found, str("there is no tenant '", tenant, "': make it with `sluice tenants add NAME`")};
+}
+
 // The application itself and each of its functions alone.
-void Deployments::install(Prepared prepared, std::uint32_t version) {
+void Deployments::install(Prepared prepared, std::uint32_t version, TenantId tenant) {
   const std::string reason = prepared.unprofiled.empty() ? "" : "being profiled; runs one at a time meanwhile";
   auto application = std::make_shared<const Application>(std::move(prepared.application));
+  Deploying letter{.application = application, .version = version, .tenant = tenant, .reason = reason};
   for (Application& alone : functions_alone(*application)) {
-    runner_.post(Deploying{.application = std::make_shared<const Application>(std::move(alone)),
-                           .version = version,
-                           .is_function = true,
-                           .reason = reason});
+    letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
   }
-  runner_.post(Deploying{.application = application, .version = version, .reason = reason});
+  runner_.post(std::move(letter));
   if (!prepared.unprofiled.empty()) profiling_.measure(std::move(application), std::move(prepared.unprofiled));
 }
 
@@ -55,21 +82,28 @@ void Deployments::deploy(Deployment deployment, OnDeployed done) {
 }
 
 void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
-  std::vector<store::File> files;
-  for (const Deployment::File& file : deployment.files) files.push_back({file.path, file.content});
-  const std::string name = answer.application;
+  const auto tenant = owner_of(prepared.application.tenant);
+  if (!tenant) return done(tenant.error());
+  answer.over = count_functions(prepared.application, tenant->quota);
+  if (answer.over) return done(std::move(answer));
+  store::DeployedApplication kept{.tenant = prepared.application.tenant,
+                                  .name = prepared.application.name,
+                                  .deployed_at = data::now(),
+                                  .main = deployment.main};
+  for (const Deployment::File& file : deployment.files) kept.files.push_back({file.path, file.content});
   auto version = std::make_shared<Result<std::uint32_t>>(Error{});
   auto ready = std::make_shared<Prepared>(std::move(prepared));
   writer_.post(
-      [version, name, main = deployment.main, files = std::move(files)](store::Store& s) -> Status {
-        *version = s.put_application(name, main, files, data::now());
+      [version, kept = std::move(kept)](store::Store& s) -> Status {
+        *version = s.put_application(kept);
         if (!*version) return version->error();
         return Done{};
       },
-      [this, version, ready, answer = std::move(answer), done = std::move(done)](const Status& status) mutable {
+      [this, version, ready, id = tenant->id, answer = std::move(answer),
+       done = std::move(done)](const Status& status) mutable {
         if (!status) return done(status.error());
         answer.version = version->value();
-        install(std::move(*ready), answer.version);
+        install(std::move(*ready), answer.version, id);
         // After what was posted before: whoever hears of it can call it.
         runner_.post(Barrier{[this, done, answer] {
           options_.changed();
@@ -78,12 +112,15 @@ void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed 
       });
 }
 
-void Deployments::remove(std::vector<std::string> names, std::function<void(Status)> done) {
-  const std::string application = names.front();
-  writer_.post([application](store::Store& s) { return s.remove_application(application); },
-               [this, names = std::move(names), done = std::move(done)](const Status& status) {
+void Deployments::remove(std::string tenant, std::string application, std::function<void(Status)> done) {
+  writer_.post([tenant, application](store::Store& s) { return s.remove_application(tenant, application); },
+               [this, tenant, application, done = std::move(done)](const Status& status) {
                  if (!status) return done(status);
-                 for (const std::string& name : names) runner_.post(Removing{name});
+                 {
+                   const std::lock_guard lock(functions_mutex_);
+                   functions_.erase({tenant, application});
+                 }
+                 runner_.post(Removing{tenant, application});
                  runner_.post(Barrier{[this, done] {
                    options_.changed();
                    done(Done{});

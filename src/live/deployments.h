@@ -2,7 +2,11 @@
 // back after a restart. Used by Platform; what takes long happens in a thread of its own.
 #pragma once
 #include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "domain/cluster.h"
@@ -20,6 +24,7 @@ class Deployments {
   struct Options {
     std::string models;  // the folder of model files
     std::vector<NodeGroup> nodes;
+    std::function<std::optional<store::Tenant>(std::string_view)> tenant;  // by name; any thread
     std::function<void(const std::string&)> say;
     std::function<void()> changed;  // the snapshot shows what came or went; in the runner's thread
   };
@@ -32,22 +37,26 @@ class Deployments {
   // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
-  // `names`: the application, then those of its functions.
-  void remove(std::vector<std::string> names, std::function<void(Status)> done);
+  void remove(std::string tenant, std::string application, std::function<void(Status)> done);
   // Gives what the plans of removed applications took back to the system.
   void trim_memory();
   void stop() { thread_.stop(); }
 
  private:
   [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment) const;
+  [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;
+  // Whether the tenant may have these functions too; if so, they count from now on.
+  [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, const Quota& quota);
   void put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
-  void install(Prepared prepared, std::uint32_t version);
+  void install(Prepared prepared, std::uint32_t version, TenantId tenant);
 
   Options options_;
   data::Arenas& arenas_;
   store::Writer& writer_;
   Profiling& profiling_;
   Mailbox<Letter>& runner_;
+  std::mutex functions_mutex_;
+  std::map<std::pair<std::string, std::string>, std::size_t> functions_;  // by tenant and application; guarded
   invoker::TaskThread thread_;
 };
 

@@ -124,6 +124,7 @@ void History::log(BatchId batch, const std::string& line) {
 RequestRecord History::record_of(const Entry& entry) {
   const Application& application = *entry.arrived.application;
   RequestRecord out{.id = entry.arrived.id,
+                    .tenant = application.tenant,
                     .application = application.name,
                     .version = entry.arrived.version,
                     .arrival = entry.arrived.arrival,
@@ -159,6 +160,7 @@ std::vector<RequestRecord> History::list(const RequestQuery& query) const {
     const auto it = entries_.find(*id);
     if (it == entries_.end()) continue;
     const Entry& entry = it->second;
+    if (!query.tenant.empty() && entry.arrived.application->tenant != query.tenant) continue;
     if (!query.application.empty() && entry.arrived.application->name != query.application) continue;
     if (query.state && entry.ended.state != *query.state) continue;
     out.push_back(record_of(entry));

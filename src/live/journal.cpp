@@ -32,6 +32,7 @@ RequestState state_of(const Answer& answer) {
 
 RequestRecord record_of(const store::RequestRecord& kept) {
   return {.id = kept.request.id,
+          .tenant = kept.request.tenant,
           .application = kept.request.application,
           .caller_id = kept.request.caller_id,
           .version = kept.answer.version,
@@ -45,9 +46,21 @@ RequestRecord record_of(const store::RequestRecord& kept) {
           .error = kept.answer.error};
 }
 
+// What the backlog knows an application by. No tenant's name has a '/'.
+std::string key_of(const std::string& tenant, const std::string& application) {
+  return str(tenant, "/", application);
+}
+struct Owned {
+  std::string tenant, application;
+};
+Owned owned(const std::string& key) {
+  const std::size_t slash = key.find('/');
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
 // The application that a request is of, if this start cannot run that: `name` is its own, or that of a function of it.
-const Model* unavailable_owner(const Snapshot& snapshot, const std::string& name) {
-  for (const Model& model : snapshot.models) {
+const Model* unavailable_owner(std::span<const Model> models, const std::string& name) {
+  for (const Model& model : models) {
     if (model.state == ModelState::unavailable && (name == model.name || name.starts_with(model.name + ".")))
       return &model;
   }
@@ -59,7 +72,8 @@ const Model* unavailable_owner(const Snapshot& snapshot, const std::string& name
 Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas,
                  Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished)
     : options_(std::move(options)), writer_(writer), reader_(reader), arenas_(arenas), runner_(runner) {
-  for (const store::Request& request : unfinished) backlog_.add(request.application, request.id);
+  for (const store::Request& request : unfinished)
+    backlog_.add(key_of(request.tenant, request.application), request.id);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -93,6 +107,7 @@ void Journal::accept(RequestId id, Call call, std::function<void(Result<RequestI
                                                       options_.waiting_max)});
   }
   store::Request request{.id = id,
+                         .tenant = call.principal.tenant,
                          .application = call.application,
                          .arrival = data::now(),
                          .objective = call.objective.value(),
@@ -111,7 +126,7 @@ void Journal::accept(RequestId id, Call call, std::function<void(Result<RequestI
 
 // Behind those of its application that wait, and not where they leave no room for others.
 void Journal::let_in_fresh(RequestId id, Call call) {
-  const std::string application = call.application;
+  const std::string application = key_of(call.principal.tenant, call.application);
   const auto wait = [&] {
     backlog_.add(application, id);
     backlog_.set_ready(application, true);
@@ -142,15 +157,16 @@ void Journal::applications_changed(const Snapshot& snapshot) {
   std::string kept;
   {
     const std::lock_guard lock(mutex_);
-    for (const std::string& name : backlog_.applications()) {
-      const Model* model = snapshot.find(name);
+    for (const std::string& key : backlog_.applications()) {
+      const auto [tenant, name] = owned(key);
+      const Model* model = snapshot.find(tenant, name);
       const bool ready = model != nullptr && model->state == ModelState::ready;
-      const Model* missing = ready ? nullptr : unavailable_owner(snapshot, name);
-      backlog_.set_ready(name, ready);
+      const Model* missing = ready ? nullptr : unavailable_owner(snapshot.models_of(tenant), name);
+      backlog_.set_ready(key, ready);
       if (missing != nullptr && !told_)
-        kept += str(kept.empty() ? "" : ", ", backlog_.size_of(name), " accepted requests of '", name, "'");
+        kept += str(kept.empty() ? "" : ", ", backlog_.size_of(key), " accepted requests of '", name, "'");
       if (ready || missing != nullptr) continue;
-      for (const RequestId id : backlog_.remove_all(name)) removed.emplace_back(name, id);
+      for (const RequestId id : backlog_.remove_all(key)) removed.emplace_back(name, id);
     }
     told_ = true;
   }
@@ -160,10 +176,12 @@ void Journal::applications_changed(const Snapshot& snapshot) {
     finish(id, store::State::rejected, str("application '", name, "' was removed"));
 }
 
-bool Journal::cancel(RequestId id) {
+bool Journal::cancel(const Principal& principal, RequestId id) {
   {
     const std::lock_guard lock(mutex_);
-    if (!backlog_.remove(id)) return false;
+    const auto key = backlog_.application_of(id);
+    if (!key || !principal.sees(owned(*key).tenant)) return false;
+    (void)backlog_.remove(id);
   }
   finish(id, store::State::cancelled, "");
   return true;
@@ -212,8 +230,8 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
   if (!record || !inputs) return Outcome::no_room;
   if (!*record || !*inputs) return Outcome::settled;
   if ((*inputs)->size() > arenas_.max()) {
-    say(str("request ", waiting.id.value(), " of '", waiting.application, "' has ", (*inputs)->size(),
-            " bytes, which is larger than all memory for tensors, ", arenas_.max(),
+    say(str("request ", waiting.id.value(), " of '", owned(waiting.application).application, "' has ",
+            (*inputs)->size(), " bytes, which is larger than all memory for tensors, ", arenas_.max(),
             ": it is kept for a start with more"));
     return Outcome::settled;
   }
@@ -228,7 +246,8 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
   }
   const store::Request& request = (*record)->request;
   Letter letter(Arriving{waiting.id,
-                         {.application = request.application,
+                         {.principal = {.tenant = request.tenant, .role = Role::caller},
+                          .application = request.application,
                           .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
                           .objective = request.objective,
                           .timeout = request.timeout,
@@ -307,7 +326,7 @@ void Journal::written(RequestId id, const std::shared_ptr<const Kept>& kept, con
 }
 
 std::vector<RequestRecord> Journal::list(const RequestQuery& query) const {
-  store::RequestQuery kept{.application = query.application, .limit = query.limit};
+  store::RequestQuery kept{.tenant = query.tenant, .application = query.application, .limit = query.limit};
   if (query.state) kept.state = stored(*query.state);
   std::vector<RequestRecord> out;
   const auto records = reader_.list(kept);

@@ -40,7 +40,7 @@ class Journal {
   // names the application by the name it has itself.
   void accept(RequestId id, Call call, std::function<void(Result<RequestId>)> accepted);
   // False: it does not wait here.
-  [[nodiscard]] bool cancel(RequestId id);
+  [[nodiscard]] bool cancel(const Principal& principal, RequestId id);
   // What is ready is let in, what is unavailable is kept, requests of other applications are answered: it was removed.
   void applications_changed(const Snapshot& snapshot);
   void pause();  // lets nothing in any more; the next start does

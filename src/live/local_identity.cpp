@@ -100,8 +100,20 @@ void LocalIdentity::change(Change change, OnDone done) {
       },
       [this, next, done = std::move(done)](const Status& status) {
         if (status) std::atomic_store(&known_, *next);
+        if (status) tell_quotas();
         done(status);
       });
+}
+
+void LocalIdentity::on_quota(std::function<void(const store::Tenant&)> changed) {
+  changed_ = std::move(changed);
+  tell_quotas();
+}
+
+void LocalIdentity::tell_quotas() const {
+  for (const store::Tenant& tenant : known()->tenants) {
+    if (changed_) changed_(tenant);
+  }
 }
 
 void LocalIdentity::add_key(std::string name, Principal principal, std::function<void(Result<std::string>)> done) {

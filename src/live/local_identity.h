@@ -18,6 +18,8 @@ class LocalIdentity final : public Identity {
   [[nodiscard]] static Result<std::unique_ptr<LocalIdentity>> open(store::Store& store);
   // The store is the writer's from now on. REQUIRES: before the first change; `writer` outlives this.
   void write_with(store::Writer& writer) { writer_ = &writer; }
+  // Called now and after every change for each tenant, one call at a time. REQUIRES: as write_with().
+  void on_quota(std::function<void(const store::Tenant&)> changed);
 
   [[nodiscard]] std::optional<Principal> who(std::string_view key) const override;
   [[nodiscard]] bool open_to_guests() const override { return known()->tenants.size() == 1; }
@@ -43,10 +45,12 @@ class LocalIdentity final : public Identity {
   [[nodiscard]] Result<std::shared_ptr<const Known>> read(store::Store& store) const;
   [[nodiscard]] std::shared_ptr<const Known> known() const { return std::atomic_load(&known_); }
   void change(Change change, OnDone done);
+  void tell_quotas() const;
 
   const store::Key admin_;  // DATA/key
   const std::string salt_;
   store::Writer* writer_ = nullptr;
+  std::function<void(const store::Tenant&)> changed_;
   std::shared_ptr<const Known> known_;
 };
 

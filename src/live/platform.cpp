@@ -17,14 +17,14 @@ constexpr const char* kStopping = "the server is stopping";
 
 // A function is known as an application of its own first (`APPLICATION.FUNCTION`): both are the same here.
 std::vector<ColdStartStats> cold_of(const invoker::ColdStarts& starts) {
-  std::map<std::pair<std::string, std::string>, ColdStartStats> sums;
+  std::map<std::tuple<std::string, std::string, std::string>, ColdStartStats> sums;
   for (const auto& [name, start] : starts) {
-    std::string application = name.first;
-    const std::string& function = name.second;
-    if (application.ends_with("." + function)) application.resize(application.size() - function.size() - 1);
-    ColdStartStats& sum = sums[{application, function}];
+    std::string application = name.application;
+    if (application.ends_with("." + name.function)) application.resize(application.size() - name.function.size() - 1);
+    ColdStartStats& sum = sums[{name.tenant, application, name.function}];
+    sum.tenant = name.tenant;
     sum.application = application;
-    sum.function = function;
+    sum.function = name.function;
     const auto add = [](Counted& counted, const invoker::ColdStart::Phase& phase) {
       counted.count += phase.count;
       counted.ns += static_cast<std::uint64_t>(phase.time.count_ns());
@@ -69,6 +69,10 @@ Status Platform::begin() {
   auto identity = LocalIdentity::open(*store);
   if (!identity) return identity.error();
   identity_ = std::move(*identity);
+  identity_->on_quota([this](const store::Tenant& tenant) { budgets_.set(tenant.name, tenant.quota); });
+  auto secret = store->secret("request_ids");
+  if (!secret) return secret.error();
+  id_secret_ = std::move(*secret);
   const auto own = arenas_.of(data::Arenas::kServer);  // also tells whether there is memory at all
   if (!own) return own.error();
   const auto epoch = store->next_epoch();
@@ -104,12 +108,14 @@ Status Platform::make_runner(std::uint64_t epoch) {
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
-  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, objects_,
-                                     Runner::Machines{*machines_, agent().waker()},
-                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
-                                                  .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                                                  .trouble = [this](const std::string& line) { say(line); }},
-                                     options_.mailbox_max);
+  runner_ = std::make_unique<Runner>(
+      std::move(*scheduler), std::move(*log), arenas_, objects_, Runner::Machines{*machines_, agent().waker()},
+      Runner::Told{
+          .forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
+          .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+          .hold = [this](const std::string& tenant, const Configuration& c) { return budgets_.hold(tenant, c); },
+          .trouble = [this](const std::string& line) { say(line); }},
+      options_.mailbox_max);
   return Done{};
 }
 
@@ -128,6 +134,7 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
   deployments_ = std::make_unique<Deployments>(
       Deployments::Options{.models = options_.directory + "/models",
                            .nodes = options_.nodes,
+                           .tenant = [this](std::string_view name) { return identity_->tenant(name); },
                            .say = told,
                            .changed = [this] { journal_->applications_changed(*snapshot()); }},
       arenas_, *writer_, *profiling_, runner);
@@ -141,15 +148,28 @@ void Platform::deploy(Deployment deployment, OnDeployed done) {
   deployments_->deploy(std::move(deployment), std::move(done));
 }
 
-void Platform::remove(std::string application, std::function<void(Status)> done) {
+void Platform::remove(Principal principal, std::string application, std::function<void(Status)> done) {
   const auto known = snapshot();
-  const Model* model = known->find(application);
+  const Model* model = known->find(principal.tenant, application);
   if (model == nullptr || model->is_function) {
     return done(Error{ErrorCode::not_found, str("there is no application '", application, "'")});
   }
-  std::vector<std::string> names{application};
-  for (const Function& function : model->application->functions) names.push_back(str(application, ".", function.name));
-  deployments_->remove(std::move(names), std::move(done));
+  deployments_->remove(std::move(principal.tenant), std::move(application), std::move(done));
+}
+
+std::optional<Answer> Platform::enter(Call& call) {
+  std::int64_t bytes = 0;
+  for (const data::Tensor& tensor : *call.inputs) bytes += static_cast<std::int64_t>(tensor.size);
+  Budgets::Entered entered = budgets_.enter(call.principal.tenant, Bytes(bytes), data::now());
+  call.held = std::move(entered.held);
+  if (!entered.over) return std::nullopt;
+  return Answer{.request = RequestId(next_id_.fetch_add(1)),
+                .kind = AnswerKind::rejected,
+                .reason = RejectReason::quota_exceeded,
+                .needed = entered.over->needed,
+                .available = entered.over->available,
+                .retry_after = entered.over->retry_after,
+                .error = std::move(entered.over->text)};
 }
 
 RequestId Platform::call(Call call, OnAnswer answer) {
@@ -172,7 +192,7 @@ RequestId Platform::call(Call call, OnAnswer answer) {
 void Platform::call_later(Call call, std::function<void(Result<RequestId>)> accepted) {
   if (draining_) return accepted(Error{ErrorCode::io, kStopping});
   const auto known = snapshot();
-  const Model* model = known->find(call.application);
+  const Model* model = known->find(call.principal.tenant, call.application);
   if (model == nullptr)
     return accepted(Error{ErrorCode::not_found, str("there is no application '", call.application, "'")});
   if (model->state == ModelState::unavailable)
@@ -182,9 +202,9 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
   journal_->accept(RequestId(next_id_.fetch_add(1)), std::move(call), std::move(accepted));
 }
 
-void Platform::cancel(RequestId request) {
-  if (journal_->cancel(request)) return;
-  runner_->mailbox().post(Event(RequestCancelled{request}));
+void Platform::cancel(const Principal& principal, RequestId request) {
+  if (journal_->cancel(principal, request)) return;
+  runner_->mailbox().post(Cancelling{principal, request});
 }
 
 bool Platform::drain(Duration most) {
@@ -211,7 +231,8 @@ std::shared_ptr<const Snapshot> Platform::settled_snapshot() {
   return snapshot();
 }
 
-std::vector<RequestRecord> Platform::requests(const RequestQuery& query) const {
+std::vector<RequestRecord> Platform::requests(const Principal& principal, RequestQuery query) const {
+  if (!principal.sees_everything()) query.tenant = principal.tenant;
   std::vector<RequestRecord> out = runner_->history().list(query);
   for (RequestRecord& record : journal_->list(query)) {
     const auto same = [&](const RequestRecord& r) { return r.id == record.id; };
@@ -224,18 +245,20 @@ std::vector<RequestRecord> Platform::requests(const RequestQuery& query) const {
 }
 
 // What the journal says of an asynchronous request counts: its answer is there when it can be fetched.
-std::optional<RequestRecord> Platform::find_request(RequestId request) const {
+std::optional<RequestRecord> Platform::find_request(const Principal& principal, RequestId request) const {
   auto recent = runner_->history().find(request);
+  if (recent && !principal.sees(recent->tenant)) return std::nullopt;
   if (recent && !recent->asynchronous) return recent;
   auto kept = journal_->find(request);
-  if (!kept) return recent;
+  if (!kept || !principal.sees(kept->tenant)) return recent;
   if (recent) kept->stages = std::move(recent->stages);
   if (recent && kept->version == 0) kept->version = recent->version;  // it is under way
   return kept;
 }
 
-std::shared_ptr<const data::Tensors> Platform::outputs_of(RequestId request) const {
-  return journal_->outputs_of(request);
+std::shared_ptr<const data::Tensors> Platform::outputs_of(const Principal& principal, RequestId request) const {
+  const auto record = journal_->find(request);
+  return record && principal.sees(record->tenant) ? journal_->outputs_of(request) : nullptr;
 }
 
 void Platform::describe(Snapshot& snapshot) const {
@@ -257,6 +280,7 @@ void Platform::describe(Snapshot& snapshot) const {
   for (const invoker::WorkerStatus& worker : agent().workers()) {
     if (worker.invoker.index() >= snapshot.nodes.size()) continue;
     snapshot.nodes[worker.invoker.index()].instances.push_back({.id = worker.instance,
+                                                                .tenant = worker.tenant,
                                                                 .function = worker.function,
                                                                 .level = worker.loaded ? Level::host : Level::process,
                                                                 .pid = worker.pid});

@@ -55,6 +55,8 @@ class Platform final : public Service {
   void work() { runner_->work(); }
 
   [[nodiscard]] Identity& identity() { return *identity_; }
+  // For the request ids that clients see: the same over restarts, and nobody else knows it.
+  [[nodiscard]] const std::string& id_secret() const { return id_secret_; }
 
   // Where it can be reached, for readers.
   void listening(std::string address);
@@ -63,15 +65,17 @@ class Platform final : public Service {
 
   [[nodiscard]] std::shared_ptr<data::Arena> arena(const std::string& tenant) override;
   [[nodiscard]] const data::Arenas& arenas() const { return arenas_; }
+  [[nodiscard]] std::optional<Answer> enter(Call& call) override;
   RequestId call(Call call, OnAnswer answer) override;
   void call_later(Call call, std::function<void(Result<RequestId>)> accepted) override;
-  void cancel(RequestId request) override;
+  void cancel(const Principal& principal, RequestId request) override;
   void deploy(Deployment deployment, OnDeployed done) override;
-  void remove(std::string application, std::function<void(Status)> done) override;
+  void remove(Principal principal, std::string application, std::function<void(Status)> done) override;
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const override { return runner_->snapshot(); }
-  [[nodiscard]] std::vector<RequestRecord> requests(const RequestQuery& query) const override;
-  [[nodiscard]] std::optional<RequestRecord> find_request(RequestId request) const override;
-  [[nodiscard]] std::shared_ptr<const data::Tensors> outputs_of(RequestId request) const override;
+  [[nodiscard]] std::vector<RequestRecord> requests(const Principal& principal, RequestQuery query) const override;
+  [[nodiscard]] std::optional<RequestRecord> find_request(const Principal& principal, RequestId request) const override;
+  [[nodiscard]] std::shared_ptr<const data::Tensors> outputs_of(const Principal& principal,
+                                                                RequestId request) const override;
 
  private:
   explicit Platform(PlatformOptions options);
@@ -85,7 +89,9 @@ class Platform final : public Service {
   PlatformOptions options_;
   data::Arenas arenas_;
   data::ObjectStore objects_;
+  Budgets budgets_;
   std::unique_ptr<LocalIdentity> identity_;
+  std::string id_secret_;
   std::unique_ptr<store::Writer> writer_;
   std::unique_ptr<store::Reader> reader_;
   std::unique_ptr<invoker::AgentLink> machines_;

@@ -55,7 +55,7 @@ void Profiling::measure(const Application& application, const Unprofiled& wanted
   if (stopping_) return;
   if (!table) return say(str("function '", function.name, "' was not profiled: ", table.error().message));
   keep(wanted.key, *table);
-  runner_.post(Profiled{application.name, function.name, std::make_shared<const Profile>(*table)});
+  runner_.post(Profiled{application.tenant, application.name, function.name, std::make_shared<const Profile>(*table)});
   say(str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
 }
 

@@ -24,7 +24,7 @@ inline double rounded(double number) {
     case RejectReason::queue_full:
       return str("queue is full: ", needed, " requests, at most ", available, " may wait");
     case RejectReason::quota_exceeded:
-      return str("quota exceeded: ", needed, " requests, allowed are ", available);
+      return answer.error;  // which quota it is, and both numbers
     case RejectReason::no_capacity:
       return str("no capacity: nothing here can run a stage of '", model, "'",
                  needed == 0 ? "" : str(" (needs ", needed, ", there is ", available, ")"));

@@ -175,8 +175,9 @@ bool Runner::bring_inputs(data::Arena& arena, Arriving& arriving) const {
 }
 
 void Runner::read(Arriving& arriving) {
-  const auto name = names_.find(arriving.call.application);
-  if (name == names_.end()) {
+  const Names& names = names_[arriving.call.principal.tenant];
+  const auto name = names.find(arriving.call.application);
+  if (name == names.end()) {
     return arriving.answer({.request = arriving.id,
                             .kind = AnswerKind::rejected,
                             .reason = RejectReason::not_deployed,
@@ -187,7 +188,7 @@ void Runner::read(Arriving& arriving) {
   const Duration objective = arriving.call.objective.value_or(deployed.application->objective.latency);
   RequestArrived event{.id = arriving.id,
                        .application = name->second,
-                       .tenant = TenantId(0),
+                       .tenant = deployed.tenant,
                        .deadline = now_ + objective,
                        .bytes = bytes_of(*arriving.call.inputs),
                        .priority = arriving.call.priority};
@@ -200,6 +201,7 @@ void Runner::read(Arriving& arriving) {
   ++deployed.stats.pending;
   history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
   Pending pending{std::move(arriving.answer), name->second, now_, event.deadline, std::nullopt};
+  pending.held = std::move(arriving.call.held);
   if (arriving.call.timeout) pending.timeout = now_ + *arriving.call.timeout;
   if (pending.timeout) timeouts_.emplace(*pending.timeout, arriving.id);
   pending_.emplace(arriving.id, std::move(pending));
@@ -212,62 +214,109 @@ void Runner::read(Arriving& arriving) {
   observe(event);
 }
 
+// An application and its functions are one set: a new version takes the place of all that the old one had.
 void Runner::read(Deploying& deploying) {
+  const std::string tenant = deploying.application->tenant, name = deploying.application->name;
+  const auto before = application_named(tenant, name);
+  if (before && told_) decide();  // what came before is of the old version, and let in as such
+  std::vector<ApplicationId> functions;
+  for (auto& alone : deploying.functions) functions.push_back(install(std::move(alone), deploying, true));
+  const ApplicationId id = install(deploying.application, deploying, false);
+  deployed_[id.index()].functions = functions;
+  if (before) {
+    take_over(*before, id);
+    retire(*before);  // requests of the old one go on as they began
+  }
+  missing_.erase({tenant, name});
+  Names& names = names_[tenant];
+  names[name] = id;
+  // A function is called by its own name as well, unless something else has it.
+  for (const ApplicationId function : functions) {
+    const Application& alone = *deployed_[function.index()].application;
+    names.try_emplace(alone.name, function);
+    names.try_emplace(alone.functions.front().name, function);
+  }
+  publish();
+}
+
+ApplicationId Runner::install(std::shared_ptr<const Application> application, const Deploying& deploying,
+                              bool is_function) {
   const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
-  const std::string& name = deploying.application->name;
-  const auto before = names_.find(name);
-  if (before != names_.end() && told_) decide();  // what came before is of the old version, and let in as such
-  auto arena = arenas_.of(deploying.application->tenant);
+  auto arena = arenas_.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
-  deployed_.push_back({.application = deploying.application,
+  deployed_.push_back({.application = application,
                        .arena = std::move(*arena),
                        .version = deploying.version,
-                       .is_function = deploying.is_function,
-                       .reason = deploying.reason});
-  link_.deploy(id, deploying.application);
-  observe(ApplicationDeployed{id, deploying.application});
-  const bool replaces = before != names_.end() && deployed_[before->second.index()].application->name == name;
-  if (replaces) {  // requests of the old one go on as they began
-    deployed_[id.index()].stats = deployed_[before->second.index()].stats;
-    mark_removed(before->second);
+                       .is_function = is_function,
+                       .reason = deploying.reason,
+                       .tenant = deploying.tenant});
+  link_.deploy(id, application);
+  observe(ApplicationDeployed{id, std::move(application)});
+  return id;
+}
+
+std::optional<ApplicationId> Runner::application_named(const std::string& tenant, const std::string& name) const {
+  const auto names = names_.find(tenant);
+  if (names == names_.end()) return std::nullopt;
+  const auto found = names->second.find(name);
+  const bool is_one = found != names->second.end() && !deployed_[found->second.index()].is_function;
+  return is_one ? std::optional(found->second) : std::nullopt;
+}
+
+// Counts go on over versions, also those of functions that are still there.
+void Runner::take_over(ApplicationId before, ApplicationId id) {
+  const auto same_name = [&](ApplicationId a, ApplicationId b) {
+    return deployed_[a.index()].application->name == deployed_[b.index()].application->name;
+  };
+  deployed_[id.index()].stats = deployed_[before.index()].stats;
+  for (const ApplicationId function : deployed_[id.index()].functions) {
+    for (const ApplicationId old : deployed_[before.index()].functions) {
+      if (same_name(old, function)) deployed_[function.index()].stats = deployed_[old.index()].stats;
+    }
   }
-  forget_aliases(replaces ? before->second : ApplicationId::none());
-  names_[name] = id;
-  missing_.erase(name);
-  // A function is called by its own name as well, unless something else has it.
-  if (deploying.is_function) names_.try_emplace(deploying.application->functions.front().name, id);
-  publish();
-  if (deploying.done) deploying.done(id);
 }
 
 void Runner::read(Missing& missing) {
-  missing_[missing.application] = {
-      .name = missing.application,
-      .version = missing.version,
-      .state = ModelState::unavailable,
-      .reason = std::move(missing.reason),
-      .application = std::make_shared<const Application>(Application{.name = missing.application})};
+  missing_[{missing.tenant, missing.application}] = {.tenant = missing.tenant,
+                                                     .name = missing.application,
+                                                     .version = missing.version,
+                                                     .state = ModelState::unavailable,
+                                                     .reason = std::move(missing.reason),
+                                                     .application = std::make_shared<const Application>(Application{
+                                                         .name = missing.application, .tenant = missing.tenant})};
   publish();
 }
 
 void Runner::read(Removing& removing) {
-  missing_.erase(removing.application);
-  const auto it = names_.find(removing.application);
-  if (it == names_.end()) return;
+  missing_.erase({removing.tenant, removing.application});
+  const auto id = application_named(removing.tenant, removing.application);
+  if (!id) return;
   if (told_) decide();  // what came before is let in, and ends as it began
-  const ApplicationId id = it->second;
-  mark_removed(id);
-  forget_aliases(id);
+  retire(*id);
   publish();
+}
+
+// The application and its functions: nobody calls them any more by any name.
+void Runner::retire(ApplicationId id) {
+  std::vector<ApplicationId> all = deployed_[id.index()].functions;
+  all.push_back(id);
+  Names& names = names_[deployed_[id.index()].application->tenant];
+  for (const ApplicationId one : all) {
+    std::erase_if(names, [&](const auto& entry) { return entry.second == one; });
+    mark_removed(one);
+  }
+}
+
+void Runner::read(Cancelling& cancelling) {
+  const auto it = pending_.find(cancelling.request);
+  if (it == pending_.end()) return;
+  if (!cancelling.principal.sees(deployed_[it->second.application.index()].application->tenant)) return;
+  observe(RequestCancelled{cancelling.request});
 }
 
 void Runner::read(Barrier& barrier) {
   publish();
   barrier.reached();
-}
-
-void Runner::forget_aliases(ApplicationId id) {
-  std::erase_if(names_, [&](const auto& entry) { return entry.second == id; });
 }
 
 void Runner::mark_removed(ApplicationId id) {
@@ -290,7 +339,7 @@ void Runner::forget_retired() {
 void Runner::read(Profiled& profiled) {
   for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
     const Deployed& deployed = deployed_[a];
-    if (deployed.removed) continue;
+    if (deployed.removed || deployed.application->tenant != profiled.tenant) continue;
     for (std::uint32_t f = 0; f < deployed.application->functions.size(); ++f) {
       const bool own = deployed.application->name == profiled.application ||
                        deployed.application->name == str(profiled.application, ".", profiled.function);

@@ -35,34 +35,39 @@ struct Arriving {
 };
 struct Deploying {
   std::shared_ptr<const Application> application;
+  std::vector<std::shared_ptr<const Application>> functions;  // each of its functions alone
   std::uint32_t version = 1;
-  bool is_function = false;
+  TenantId tenant;
   std::string reason;  // while it is being profiled
-  std::function<void(ApplicationId)> done;
 };
 struct Missing {  // an application that was deployed, and that this start cannot run
-  std::string application;
+  std::string tenant, application;
   std::uint32_t version = 1;
   std::string reason;
 };
 struct Removing {
-  std::string application;
+  std::string tenant, application;
+};
+struct Cancelling {
+  Principal principal;
+  RequestId request;
 };
 struct Profiled {
-  std::string application, function;
+  std::string tenant, application, function;
   std::shared_ptr<const Profile> profile;
 };
 struct Barrier {
   std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
 };
 struct Stopping {};  // the thread
-using Letter = std::variant<Event, Arriving, Deploying, Missing, Removing, Profiled, Barrier, Stopping>;
+using Letter = std::variant<Event, Arriving, Deploying, Missing, Removing, Cancelling, Profiled, Barrier, Stopping>;
 
 class Runner {
  public:
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
+    std::function<Held(const std::string& tenant, const Configuration&)> hold;  // a batch, against the tenant's quota
     std::function<void(const std::string&)> trouble;
   };
   // `waker`: wakes when `link` has something to receive.
@@ -95,6 +100,7 @@ class Runner {
     Time arrival, deadline;
     std::optional<Time> timeout;
     std::uint64_t outermost = 0;  // run, the last one begun
+    Held held;                    // of the tenant's quota
   };
   struct Deployed {
     std::shared_ptr<const Application> application;
@@ -104,7 +110,10 @@ class Runner {
     bool removed = false;
     std::string reason;
     ModelStats stats;
+    TenantId tenant;
+    std::vector<ApplicationId> functions;  // alone; of an application
   };
+  using Names = std::unordered_map<std::string, ApplicationId>;
 
   struct Batch {
     ApplicationId application;
@@ -112,6 +121,7 @@ class Runner {
     StageId stage;
     std::uint32_t members = 0;
     Duration waited;  // all of them together
+    Held held;        // of the tenant's quota
   };
 
   void loop();
@@ -124,10 +134,16 @@ class Runner {
   void read(Deploying& deploying);
   void read(Missing& missing);
   void read(Removing& removing);
+  void read(Cancelling& cancelling);
   void read(Profiled& profiled);
   void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
-  void forget_aliases(ApplicationId id);
+  [[nodiscard]] ApplicationId install(std::shared_ptr<const Application> application, const Deploying& deploying,
+                                      bool is_function);
+  [[nodiscard]] std::optional<ApplicationId> application_named(const std::string& tenant,
+                                                               const std::string& name) const;
+  void take_over(ApplicationId before, ApplicationId id);
+  void retire(ApplicationId id);
   void mark_removed(ApplicationId id);
   void forget_retired();
   void observe(const Event& event);
@@ -141,6 +157,7 @@ class Runner {
   void expire_timeouts();
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
+  [[nodiscard]] static Model model_of(const std::string& tenant, const std::string& name, const Deployed& deployed);
   [[nodiscard]] NodeInfo node_of(const policy::Invoker& invoker) const;
 
   std::unique_ptr<core::Scheduler> scheduler_;
@@ -160,12 +177,12 @@ class Runner {
   bool running_ = true;
   std::vector<Letter> letters_;  // that are being read
   Time now_, started_, published_;
-  bool told_ = false;                   // something, since the last decision
-  bool changed_ = true;                 // something, since the snapshot
-  std::vector<Deployed> deployed_;      // by ApplicationId
-  std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
-  std::unordered_map<std::string, ApplicationId> names_;
-  std::map<std::string, Model> missing_;  // by name
+  bool told_ = false;                                             // something, since the last decision
+  bool changed_ = true;                                           // something, since the snapshot
+  std::vector<Deployed> deployed_;                                // by ApplicationId
+  std::vector<ApplicationId> leaving_;                            // removed, not yet forgotten
+  std::unordered_map<std::string, Names> names_;                  // by tenant
+  std::map<std::pair<std::string, std::string>, Model> missing_;  // by tenant and name
   std::unordered_map<RequestId, Pending> pending_;
   std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
   std::unordered_map<BatchId, Batch> batches_;

@@ -15,18 +15,22 @@
 #include "data/object_store.h"
 #include "domain/application.h"
 #include "domain/commands.h"
+#include "domain/principal.h"
+#include "live/budgets.h"
 #include "live/snapshot.h"
 
 namespace sluice::live {
 
 // One request as it comes in. Inputs have the names of the application's inputs and no batch dimension.
 struct Call {
+  Principal principal{};  // whose application it is, and whose request
   std::string application;
   std::shared_ptr<const data::Tensors> inputs;
   std::optional<Duration> objective;  // instead of the application's
   std::optional<Duration> timeout;    // after that it is given up, whatever the objective
   std::uint8_t priority = 0;
   std::string caller_id;  // echoed
+  Held held{};            // its part of the tenant's quota, until it is answered; set by enter()
 };
 
 enum class AnswerKind : std::uint8_t { finished, rejected, failed, deadline_exceeded, cancelled };
@@ -49,6 +53,7 @@ using OnAnswer = std::function<void(Answer)>;
 
 // A document with the files it names, as `sluice deploy` sends them.
 struct Deployment {
+  Principal principal{};  // whose it becomes; the document of an admin may name another tenant
   struct File {
     std::string path;  // relative, inside of the deployment
     std::string content;
@@ -62,6 +67,7 @@ struct Deployed {
   std::uint32_t version = 0;
   std::vector<std::string> messages;  // what a user should know: warnings, what is being profiled, the plan
   bool fits = true;                   // dry run: whether the objective can be met here
+  std::optional<OverQuota> over;      // not deployed: the tenant would have too much
 };
 using OnDeployed = std::function<void(Result<Deployed>)>;
 
@@ -72,23 +78,29 @@ class Service {
   // Where inputs of a call of this tenant's applications should be; elsewhere they are copied. Null while there is no
   // room for any.
   [[nodiscard]] virtual std::shared_ptr<data::Arena> arena(const std::string& tenant) = 0;
+  // Holds the call against the quota of its tenant; the refusal where that is used up. Before call() and call_later().
+  [[nodiscard]] virtual std::optional<Answer> enter(Call& call) = 0;
   // The request's id. `answer` is called once, unless the platform stops.
   virtual RequestId call(Call call, OnAnswer answer) = 0;
   // As call, but kept on disk first: `accepted` says when it is (or why not), and the answer can be fetched later by
   // find_request(), after a crash as well.
   virtual void call_later(Call call, std::function<void(Result<RequestId>)> accepted) = 0;
-  virtual void cancel(RequestId request) = 0;
+  // Nothing happens where the principal does not see the request.
+  virtual void cancel(const Principal& principal, RequestId request) = 0;
 
   virtual void deploy(Deployment deployment, OnDeployed done) = 0;
-  virtual void remove(std::string application, std::function<void(Status)> done) = 0;
+  virtual void remove(Principal principal, std::string application, std::function<void(Status)> done) = 0;
 
-  // As of a moment ago.
+  // As of a moment ago, of all tenants.
   [[nodiscard]] virtual std::shared_ptr<const Snapshot> snapshot() const = 0;
-  // The newest first.
-  [[nodiscard]] virtual std::vector<RequestRecord> requests(const RequestQuery& query) const = 0;
-  [[nodiscard]] virtual std::optional<RequestRecord> find_request(RequestId request) const = 0;
+  // Those that the principal sees, the newest first.
+  [[nodiscard]] virtual std::vector<RequestRecord> requests(const Principal& principal, RequestQuery query) const = 0;
+  // Nothing: there is none, or the principal does not see it.
+  [[nodiscard]] virtual std::optional<RequestRecord> find_request(const Principal& principal,
+                                                                  RequestId request) const = 0;
   // The outputs of a request that was called for later and has finished; null: not (any more) there.
-  [[nodiscard]] virtual std::shared_ptr<const data::Tensors> outputs_of(RequestId request) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const data::Tensors> outputs_of(const Principal& principal,
+                                                                        RequestId request) const = 0;
 };
 
 }  // namespace sluice::live

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -46,7 +48,7 @@ struct ModelStats {
 
 // An application, or a function called as one.
 struct Model {
-  std::string name;
+  std::string tenant = "default", name;
   std::uint32_t version = 1;
   ModelState state = ModelState::ready;
   std::string reason;  // where not ready, or while it is being profiled
@@ -59,7 +61,7 @@ struct Model {
 
 struct InstanceInfo {
   InstanceId id;
-  std::string function;
+  std::string tenant = "default", function;
   Level level = Level::none;
   std::uint32_t running = 0;
   std::int64_t pid = 0;  // 0: no process
@@ -81,7 +83,7 @@ struct NodeInfo {
 
 // How long functions took to start, since the start of the server, by what was waited for.
 struct ColdStartStats {
-  std::string application, function;
+  std::string tenant = "default", application, function;
   Counted process, load,
       ready;  // until its process was there; until that had loaded; what an emulated one takes longer
 };
@@ -90,16 +92,19 @@ struct Snapshot {
   Time at, started;
   std::string scheduler, data_directory;
   std::vector<std::string> listening;
-  std::vector<Model> models;  // applications by name, then functions by name
+  std::vector<Model> models;  // by tenant; of each applications by name, then functions by name
   std::vector<NodeInfo> nodes;
   std::uint64_t in_system = 0, mailbox_size = 0, mailbox_max = 0;
   std::uint64_t waiting = 0;  // asynchronous requests that are accepted and cannot be let in yet
   Bytes objects_used, objects_max;
   std::uint64_t bytes_in = 0, bytes_out = 0, bytes_gathered = 0, gathers = 0, batches = 0;
   std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;
-  std::vector<ColdStartStats> cold;  // by application and function
+  std::vector<ColdStartStats> cold;  // by tenant, application and function
   DecisionTimes decisions;
-  [[nodiscard]] const Model* find(const std::string& name) const;
+
+  [[nodiscard]] std::span<const Model> models_of(std::string_view tenant) const;
+  // Null: none. Applications win over functions of the same name.
+  [[nodiscard]] const Model* find(std::string_view tenant, std::string_view name) const;
 };
 
 enum class RequestState : std::uint8_t { running, met, late, rejected, failed, cancelled };
@@ -118,6 +123,7 @@ struct StageRecord {
 };
 struct RequestRecord {
   RequestId id;
+  std::string tenant = "default";
   std::string application, caller_id;  // the caller's own id: of asynchronous ones
   std::uint32_t version = 1;           // 0: answered by a server that did not keep it
   Time arrival, deadline, finished;
@@ -128,7 +134,7 @@ struct RequestRecord {
   std::vector<StageRecord> stages;
 };
 struct RequestQuery {
-  std::string application;  // empty: all
+  std::string tenant, application;  // empty: all
   std::optional<RequestState> state;
   std::size_t limit = 30;
 };

@@ -36,9 +36,9 @@ Status Store::put_request(const Request& request, std::string_view inputs) {
   std::optional<std::int64_t> timeout;
   if (request.timeout) timeout = request.timeout->count_ns();
   Status put = database_.run(
-      "INSERT INTO requests(id, application, caller_id, arrival, objective, timeout, priority, inputs) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-      row_of(request.id), request.application, request.caller_id, request.arrival.count_ns(),
+      "INSERT INTO requests(id, tenant, application, caller_id, arrival, objective, timeout, priority, inputs) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      row_of(request.id), request.tenant, request.application, request.caller_id, request.arrival.count_ns(),
       request.objective.count_ns(), timeout, std::uint32_t{request.priority}, Blob{inputs});
   if (put || put.error().code != ErrorCode::already_exists) return put;
   return Error{ErrorCode::already_exists, str("request ", request.id.value(), " is already in the journal")};

@@ -6,11 +6,12 @@
 namespace sluice::store {
 namespace {
 
-#define REQUEST_COLUMNS "id, application, arrival, objective, timeout, priority, caller_id"
+#define REQUEST_COLUMNS "id, application, arrival, objective, timeout, priority, caller_id, tenant"
 #define RECORD_COLUMNS REQUEST_COLUMNS ", state, finished, cost, stage, error, version"
 
 Request request_in(const Query& row) {
   Request request{.id = RequestId(static_cast<std::uint64_t>(row.integer(0))),
+                  .tenant = row.bytes(7),
                   .application = row.bytes(1),
                   .arrival = Time::from_ns(row.integer(2)),
                   .objective = Duration::ns(row.integer(3)),
@@ -28,27 +29,21 @@ State state_of(std::int64_t number) {
 
 RequestRecord record_in(const Query& row) {
   return {.request = request_in(row),
-          .answer = {.state = state_of(row.integer(7)),
-                     .finished = Time::from_ns(row.integer(8)),
-                     .cost = row.real(9),
-                     .stage = row.bytes(10),
-                     .error = row.bytes(11),
-                     .version = static_cast<std::uint32_t>(row.integer(12))}};
+          .answer = {.state = state_of(row.integer(8)),
+                     .finished = Time::from_ns(row.integer(9)),
+                     .cost = row.real(10),
+                     .stage = row.bytes(11),
+                     .error = row.bytes(12),
+                     .version = static_cast<std::uint32_t>(row.integer(13))}};
 }
 
-// One text per kind of question, so that each gets the index that suits it.
-std::string_view sql_of(const RequestQuery& query) {
-  if (!query.application.empty()) {
-    return query.state ? "SELECT " RECORD_COLUMNS
-                         " FROM requests WHERE application = ?1 AND state = ?2 "
-                         "ORDER BY id DESC LIMIT ?3"
-                       : "SELECT " RECORD_COLUMNS " FROM requests WHERE application = ?1 ORDER BY id DESC LIMIT ?3";
-  }
-  if (query.state == State::running) {
-    return "SELECT " RECORD_COLUMNS " FROM requests WHERE state = 0 ORDER BY id DESC LIMIT ?3";
-  }
-  return query.state ? "SELECT " RECORD_COLUMNS " FROM requests WHERE state = ?2 ORDER BY id DESC LIMIT ?3"
-                     : "SELECT " RECORD_COLUMNS " FROM requests ORDER BY id DESC LIMIT ?3";
+// One text per kind of question, so that each gets the index that suits it. All bind tenant, application, state, limit.
+std::string sql_of(const RequestQuery& query) {
+  std::string sql = "SELECT " RECORD_COLUMNS " FROM requests WHERE TRUE";
+  if (!query.tenant.empty()) sql += " AND tenant = ?1";
+  if (!query.application.empty()) sql += " AND application = ?2";
+  if (query.state) sql += query.state == State::running ? " AND state = 0" : " AND state = ?3";
+  return sql + " ORDER BY id DESC LIMIT ?4";
 }
 
 }  // namespace
@@ -74,7 +69,8 @@ Result<std::vector<RequestRecord>> list_requests(Database& database, const Reque
   const auto limit = static_cast<std::int64_t>(std::min(query.limit, kMost));
   const auto state = static_cast<std::int64_t>(query.state.value_or(State::running));
   std::vector<RequestRecord> all;
-  Query rows = database.query(sql_of(query), query.application, state, limit);
+  const std::string sql = sql_of(query);
+  Query rows = database.query(sql, query.tenant, query.application, state, limit);
   while (rows.next()) all.push_back(record_in(rows));
   if (const Status status = rows.status(); !status) return status.error();
   return all;

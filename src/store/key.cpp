@@ -31,6 +31,14 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned int length = 0;
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, EVP_sha256(), nullptr) == 1);
+  CHECK(length == kHashBytes);
+  return {reinterpret_cast<const char*>(hash.data()), length};
+}
+
 }  // namespace
 
 Result<std::string> make_key() {
@@ -45,13 +53,12 @@ Result<std::string> make_secret() {
   return hexadecimal(*bytes);
 }
 
+std::string sha256_text(std::string_view bytes) {
+  return hexadecimal(sha256(bytes));
+}
+
 std::string key_hash(std::string_view salt, std::string_view key) {
-  const std::string salted = str(salt, key);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
-  unsigned int length = 0;
-  CHECK(EVP_Digest(salted.data(), salted.size(), hash.data(), &length, EVP_sha256(), nullptr) == 1);
-  CHECK(length == kHashBytes);
-  return {reinterpret_cast<const char*>(hash.data()), length};
+  return sha256(str(salt, key));
 }
 
 }  // namespace sluice::store

@@ -22,6 +22,8 @@ struct Key {
 [[nodiscard]] Result<std::string> make_key();
 // 32 hexadecimal digits that nobody can guess.
 [[nodiscard]] Result<std::string> make_secret();
+// SHA-256 as 64 hexadecimal digits.
+[[nodiscard]] std::string sha256_text(std::string_view bytes);
 // 32 bytes.
 [[nodiscard]] std::string key_hash(std::string_view salt, std::string_view key);
 

@@ -28,7 +28,7 @@ struct Tenant {
 
 // A document as it was deployed, with the files it names.
 struct DeployedApplication {
-  std::string name;
+  std::string tenant = "default", name;
   std::uint32_t version = 0;
   Time deployed_at;
   std::string main;  // the path of the document
@@ -45,7 +45,7 @@ constexpr State last_of(State) {
 // An asynchronous request as it was accepted.
 struct Request {
   RequestId id;
-  std::string application;
+  std::string tenant = "default", application;
   Time arrival;
   Duration objective;
   std::optional<Duration> timeout;  // after that it is given up, whatever the objective
@@ -70,7 +70,7 @@ struct RequestRecord {
 };
 
 struct RequestQuery {
-  std::string application;  // empty: all
+  std::string tenant, application;  // empty: all
   std::optional<State> state;
   std::size_t limit = 30;
 };

@@ -77,7 +77,48 @@ constexpr std::string_view kTenants = R"sql(
                     hash BLOB NOT NULL) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kCallers, kTenants};
+// Applications and requests belong to tenants, those of before to `default`. Written anew for the same reason as above.
+constexpr std::string_view kOwners = R"sql(
+  CREATE TABLE owned_versions(tenant TEXT NOT NULL, name TEXT NOT NULL, last INTEGER NOT NULL,
+                              PRIMARY KEY(tenant, name)) STRICT, WITHOUT ROWID;
+  INSERT INTO owned_versions SELECT 'default', name, last FROM application_versions;
+  DROP TABLE application_versions;
+  ALTER TABLE owned_versions RENAME TO application_versions;
+  CREATE TABLE owned_applications(tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+                                  deployed_at INTEGER NOT NULL, main TEXT NOT NULL,
+                                  PRIMARY KEY(tenant, name)) STRICT, WITHOUT ROWID;
+  INSERT INTO owned_applications SELECT 'default', name, version, deployed_at, main FROM applications;
+  DROP TABLE applications;
+  ALTER TABLE owned_applications RENAME TO applications;
+  CREATE TABLE owned_files(tenant TEXT NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, content BLOB NOT NULL,
+                           UNIQUE(tenant, name, path)) STRICT;
+  INSERT INTO owned_files SELECT 'default', name, path, content FROM application_files ORDER BY rowid;
+  DROP TABLE application_files;
+  ALTER TABLE owned_files RENAME TO application_files;
+
+  CREATE TABLE owned_requests(
+                        id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, application TEXT NOT NULL, caller_id TEXT NOT NULL,
+                        arrival INTEGER NOT NULL, objective INTEGER NOT NULL, timeout INTEGER, priority INTEGER NOT NULL,
+                        state INTEGER NOT NULL DEFAULT 0, finished INTEGER, version INTEGER, cost REAL, stage TEXT,
+                        error TEXT, output_bytes INTEGER, inputs BLOB, outputs BLOB) STRICT;
+  INSERT INTO owned_requests
+    SELECT id, 'default', application, caller_id, arrival, objective, timeout, priority, state, finished, version, cost,
+           stage, error, output_bytes, inputs, outputs FROM requests;
+  DROP TABLE requests;
+  ALTER TABLE owned_requests RENAME TO requests;
+  CREATE INDEX requests_of_application ON requests(application, id);
+  CREATE INDEX requests_of_tenant ON requests(tenant, id);
+  CREATE INDEX unfinished_requests ON requests(id) WHERE state = 0;
+  CREATE INDEX finished_requests ON requests(finished, id) WHERE state <> 0;
+  CREATE TRIGGER request_finished AFTER UPDATE OF state ON requests WHEN OLD.state = 0 AND NEW.state <> 0 BEGIN
+    UPDATE totals SET finished = finished + 1, output_bytes = output_bytes + NEW.output_bytes;
+  END;
+  CREATE TRIGGER request_forgotten AFTER DELETE ON requests WHEN OLD.state <> 0 BEGIN
+    UPDATE totals SET finished = finished - 1, output_bytes = output_bytes - OLD.output_bytes;
+  END;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kCallers, kTenants, kOwners};
 
 Error newer(std::string_view directory, std::int64_t version, std::size_t known) {
   return {ErrorCode::invalid, str("data directory ", directory, " was written by a newer version (schema ", version,

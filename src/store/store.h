@@ -48,11 +48,11 @@ class Store {
   [[nodiscard]] Status commit();
   [[nodiscard]] bool in_batch() const { return database_.in_transaction(); }
 
-  // The new version: one more than the name ever had, also before it was removed. Takes the place of the old one.
-  [[nodiscard]] Result<std::uint32_t> put_application(const std::string& name, const std::string& main,
-                                                      const std::vector<File>& files, Time now);
-  [[nodiscard]] Result<std::vector<DeployedApplication>> applications();  // by name; files as they were put
-  [[nodiscard]] Status remove_application(const std::string& name);
+  // The new version: one more than the tenant's application of that name ever had, also before it was removed. Takes
+  // the place of the old one; the version in `application` is not looked at.
+  [[nodiscard]] Result<std::uint32_t> put_application(const DeployedApplication& application);
+  [[nodiscard]] Result<std::vector<DeployedApplication>> applications();  // by tenant and name; files as they were put
+  [[nodiscard]] Status remove_application(const std::string& tenant, const std::string& name);
 
   // Rows in any form, kept as they are.
   [[nodiscard]] Status put_profile(FunctionVersion function, std::string_view rows);
@@ -80,7 +80,7 @@ class Store {
 
   [[nodiscard]] Result<Tenant> add_tenant(const std::string& name, const Quota& quota);
   [[nodiscard]] Status set_quota(const std::string& name, const Quota& quota);
-  [[nodiscard]] Status remove_tenant(const std::string& name);  // one without keys
+  [[nodiscard]] Status remove_tenant(const std::string& name);  // one without keys and applications
   [[nodiscard]] Result<std::vector<Tenant>> tenants();          // by name
 
   [[nodiscard]] Result<std::optional<std::string>> get(std::string_view name);

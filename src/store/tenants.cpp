@@ -89,6 +89,12 @@ Status Store::remove_tenant(const std::string& name) {
     return Error{ErrorCode::invalid,
                  str("tenant '", name, "' has ", keys->value_or(""), " keys: revoke them before it is removed")};
   }
+  const auto applications = database_.value("SELECT count(*) FROM applications WHERE tenant = ?", name);
+  if (!applications) return applications.error();
+  if (*applications != "0") {
+    return Error{ErrorCode::invalid, str("tenant '", name, "' has ", applications->value_or(""),
+                                         " applications: remove them before it is removed")};
+  }
   return database_.run("DELETE FROM tenants WHERE name = ?", name);
 }
 

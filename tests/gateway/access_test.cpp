@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "gateway/fake_identity.h"
+#include "gateway/request_ids.h"
 #include "gateway/router_fixture.h"
 
 namespace sluice::gateway {
@@ -140,6 +142,118 @@ TEST_F(RouterTest, MakesTenantsAndSetsTheirLimits) {
   }
   EXPECT_EQ(remove("/v1/tenants/acme"), R"(200 {"removed":"acme"})");
   EXPECT_EQ(get("/v1/tenants").substr(0, 39), R"(200 {"tenants":[{"name":"default","requ)");
+}
+
+// --- what a principal sees
+
+class ScopeTest : public RouterTest {
+ protected:
+  ScopeTest() {
+    live::Snapshot snapshot = a_snapshot();
+    live::Model theirs = a_model("echo", {port("Y", DataType::fp32, {-1})});
+    theirs.tenant = "acme";
+    theirs.version = 7;
+    snapshot.models.insert(snapshot.models.begin(), theirs);
+    snapshot.nodes[0].instances.push_back({.id = InstanceId(4), .tenant = "acme", .function = "secret"});
+    snapshot.cold.push_back({.tenant = "acme", .application = "echo", .function = "e"});
+    service_.set(std::move(snapshot));
+    live::RequestRecord record;
+    record.id = RequestId(0xA1);
+    record.tenant = "acme";
+    record.application = "echo";
+    service_.records = {record};
+  }
+  static constexpr const char* kTheirs = "/v1/requests/00000000000000a1";
+};
+
+TEST_F(ScopeTest, NamesBelongToTenants) {
+  principal_ = {.tenant = "acme", .role = Role::caller};
+  EXPECT_NE(get("/v2/models/echo").find(R"("versions":["7"])"), std::string::npos);
+  EXPECT_EQ(get("/v2/models/chain"), R"(400 {"error":"Request for unknown model: 'chain' is not found"})");
+  EXPECT_EQ(post("/v2/repository/index"), R"(200 [{"name":"echo","version":"7","state":"READY"}])");
+  principal_ = {.tenant = "default", .role = Role::caller};
+  EXPECT_NE(get("/v2/models/echo").find(R"("versions":["1"])"), std::string::npos);
+}
+
+TEST_F(ScopeTest, CallsCarryWhoCalls) {
+  principal_ = {.tenant = "acme", .role = Role::caller};
+  Principal called;
+  service_.when_called([&](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
+    called = call.principal;
+    FakeService::echo(call, id, answer);
+  });
+  post("/v2/models/echo/infer", R"({"inputs":[{"name":"Y","shape":[1],"datatype":"FP32","data":[1]}]})");
+  EXPECT_EQ(called, principal_);
+}
+
+TEST_F(ScopeTest, RequestsOfOthersAreAsIfTheyWereNotThere) {
+  principal_ = {.tenant = "rival", .role = Role::deployer};
+  const std::string unknown = get("/v1/requests/00000000000000a2");
+  for (const std::string& what : {get(kTheirs), get(std::string(kTheirs) + "/trace"), remove(kTheirs)}) {
+    std::string same = what;
+    same.replace(same.find("a1"), 2, "a2");
+    EXPECT_EQ(same, unknown);
+  }
+  EXPECT_TRUE(service_.cancelled().empty());
+  get("/v1/requests");
+  EXPECT_EQ(service_.asked.tenant, "rival");
+  principal_ = {.tenant = "acme", .role = Role::caller};
+  EXPECT_EQ(get(kTheirs).substr(0, 3), "200");
+}
+
+TEST_F(ScopeTest, PagesTellATenantOfItself) {
+  principal_ = {.tenant = "acme", .role = Role::deployer};
+  EXPECT_EQ(get("/v1/applications").find("chain"), std::string::npos);
+  EXPECT_NE(get("/v1/applications").find("echo"), std::string::npos);
+  EXPECT_EQ(get("/v1/status"), R"(200 {"version":"1.2.3","uptime_s":2.5,"scheduler":"sluice","applications":1})");
+  EXPECT_NE(get("/v1/nodes").find("secret"), std::string::npos);
+  EXPECT_EQ(get("/v1/nodes").find("label"), std::string::npos);
+  const std::string metrics = get("/metrics");
+  EXPECT_NE(metrics.find("nv_inference_count{tenant=\"acme\",model=\"echo\""), std::string::npos);
+  EXPECT_EQ(metrics.find("chain"), std::string::npos);
+  EXPECT_EQ(metrics.find("default"), std::string::npos);
+  EXPECT_EQ(metrics.find("sluice_in_system_requests"), std::string::npos);
+}
+
+TEST_F(ScopeTest, AdminsSeeEverythingAndActForOthers) {
+  principal_ = {.role = Role::admin};
+  EXPECT_NE(get("/v1/applications").find(R"("tenant":"acme")"), std::string::npos);
+  EXPECT_NE(get("/v1/nodes").find("label"), std::string::npos);
+  EXPECT_NE(get("/v2/models/echo").find(R"("versions":["1"])"), std::string::npos);
+  EXPECT_NE(get("/v2/models/echo?tenant=acme").find(R"("versions":["7"])"), std::string::npos);
+  EXPECT_EQ(get("/v1/applications?tenant=acme").find("chain"), std::string::npos);
+  service_.on_remove = [](const std::string&) { return Status(Done{}); };
+  remove("/v1/applications/echo?tenant=acme");
+  EXPECT_EQ(service_.removed_from, "acme");
+}
+
+TEST_F(ScopeTest, NobodyElseActsForOthers) {
+  for (const Role role : {Role::guest, Role::caller, Role::deployer}) {
+    principal_ = {.tenant = "default", .role = role};
+    EXPECT_EQ(get("/v2/models/echo?tenant=acme"), R"(403 {"error":"only an admin acts for another tenant"})");
+    EXPECT_EQ(get("/v2/models/echo?tenant=default").substr(0, 3), "200");
+  }
+}
+
+// --- ids
+
+// The published test vector of Speck64/128.
+TEST(RequestIds, AreTheCipherTheySayTheyAre) {
+  const RequestIds ids("1b1a1918131211100b0a090803020100");
+  EXPECT_EQ(ids.outer(0x3b7265747475432d), 0x8c6fa548454e028bu);
+  EXPECT_EQ(ids.inner(0x8c6fa548454e028b), 0x3b7265747475432du);
+}
+
+TEST(RequestIds, AreNotGuessedFromOneAnother) {
+  const RequestIds ids("000102030405060708090a0b0c0d0e0f");
+  std::set<std::string> seen;
+  for (std::uint64_t id = (7ull << 40); id < (7ull << 40) + 1000; ++id) {
+    const std::string text = ids.text(RequestId(id));
+    EXPECT_EQ(ids.parse(text), RequestId(id));
+    EXPECT_TRUE(seen.insert(text.substr(0, 8)).second);  // the first half alone differs
+  }
+  EXPECT_EQ(ids.parse("123"), std::nullopt);
+  EXPECT_EQ(ids.parse("000000000000000g"), std::nullopt);
 }
 
 }  // namespace

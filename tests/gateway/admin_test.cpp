@@ -105,7 +105,7 @@ live::RequestRecord a_record(live::RequestState state) {
 }
 
 const std::string kLate =
-    R"({"id":"00000000000000a1","application":"chain","version":2,"arrived_ms":1000.0,"state":"late","latency_ms":431.5,)"
+    R"({"id":"00000000000000a1","tenant":"default","application":"chain","version":2,"arrived_ms":1000.0,"state":"late","latency_ms":431.5,)"
     R"("slo_ms":420.0,"slack_ms":-11.5,"cost_dollars":0.5,"cold":true,"asynchronous":false,"stage":"","error":""})";
 
 TEST_F(AdminTest, ListsRequests) {
@@ -172,7 +172,7 @@ TEST_F(AdminTest, TellsOfTheMachines) {
       get("/v1/nodes"),
       R"(200 {"nodes":[{"id":0,"name":"local","state":"READY","vcpu":16,"vcpu_free":12,"running":0,"memory":0,"memory_free":0,)"
       R"("gpus":[{"slices":7,"free":5,"memory":80,"memory_free":70}],)"
-      R"("instances":[{"id":3,"function":"label","level":"device","running":1,"pid":4711}],)"
+      R"("instances":[{"id":3,"tenant":"default","function":"label","level":"device","running":1,"pid":4711}],)"
       R"("vcpu_enforced":"cgroup","gpu_enforced":"","memory_enforced":"","workers_enforced":""}]})");
 }
 

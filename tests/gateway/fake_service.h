@@ -75,11 +75,14 @@ class FakeService final : public live::Service {
   std::function<Result<RequestId>(const live::Call&)> on_later = [](const live::Call&) { return RequestId(0xAB); };
   std::function<Result<live::Deployed>(const live::Deployment&)> on_deploy;
   std::function<Status(const std::string&)> on_remove;
+  std::optional<live::Answer> over;  // what enter() says
+  std::string removed_from;          // the tenant of the last removal
   std::vector<live::RequestRecord> records;
   std::shared_ptr<const data::Tensors> outputs;
   mutable live::RequestQuery asked;
 
   std::shared_ptr<data::Arena> arena(const std::string& = "default") override { return arena_; }
+  std::optional<live::Answer> enter(live::Call&) override { return over; }
   RequestId call(live::Call call, live::OnAnswer answer) override {
     OnCall on_call;
     RequestId id;
@@ -94,27 +97,31 @@ class FakeService final : public live::Service {
   void call_later(live::Call call, std::function<void(Result<RequestId>)> accepted) override {
     accepted(on_later(call));
   }
-  void cancel(RequestId request) override {
+  void cancel(const Principal&, RequestId request) override {
     const std::lock_guard lock(mutex_);
     cancelled_.push_back(request);
   }
   void deploy(live::Deployment deployment, live::OnDeployed done) override { done(on_deploy(deployment)); }
-  void remove(std::string application, std::function<void(Status)> done) override { done(on_remove(application)); }
+  void remove(Principal principal, std::string application, std::function<void(Status)> done) override {
+    removed_from = principal.tenant;
+    done(on_remove(application));
+  }
   std::shared_ptr<const live::Snapshot> snapshot() const override {
     const std::lock_guard lock(mutex_);
     return snapshot_;
   }
-  std::vector<live::RequestRecord> requests(const live::RequestQuery& query) const override {
+  std::vector<live::RequestRecord> requests(const Principal& principal, live::RequestQuery query) const override {
+    if (!principal.sees_everything()) query.tenant = principal.tenant;
     asked = query;
     return records;
   }
-  std::optional<live::RequestRecord> find_request(RequestId request) const override {
+  std::optional<live::RequestRecord> find_request(const Principal& principal, RequestId request) const override {
     for (const live::RequestRecord& record : records) {
-      if (record.id == request) return record;
+      if (record.id == request && principal.sees(record.tenant)) return record;
     }
     return std::nullopt;
   }
-  std::shared_ptr<const data::Tensors> outputs_of(RequestId) const override { return outputs; }
+  std::shared_ptr<const data::Tensors> outputs_of(const Principal&, RequestId) const override { return outputs; }
 
  private:
   mutable std::mutex mutex_;

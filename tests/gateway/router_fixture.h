@@ -115,7 +115,8 @@ class RouterTest : public testing::Test {
                      .path = target.substr(0, mark),
                      .query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1),
                      .body = padded.view(),
-                     .json_bytes = json_bytes},
+                     .json_bytes = json_bytes,
+                     .principal = principal_},
                     exchange);
     return exchange;
   }
@@ -140,6 +141,7 @@ class RouterTest : public testing::Test {
     return start(Method::post, "/v2/models/echo/infer", body)->reply.value();
   }
 
+  Principal principal_;  // who asks
   FakeService service_;
   FakeIdentity identity_;
   std::unique_ptr<Handler> router_ = make_router(service_, identity_, {.name = "sluice", .version = "1.2.3"});

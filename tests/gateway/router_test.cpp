@@ -16,7 +16,12 @@ TEST_F(RouterTest, TellsOfTheServer) {
                         R"("model_configuration","binary_tensor_data","parameters","statistics"]})");
   EXPECT_EQ(get("/v2/"), get("/v2"));
   EXPECT_EQ(get("/v2/health/live"), "200 ");
-  EXPECT_EQ(get("/v2/health/ready"), "400 ");
+  EXPECT_EQ(get("/v2/health/ready"),
+            R"(503 {"error":"not ready","applications":[)"
+            R"({"name":"broken","tenant":"default","state":"UNAVAILABLE","reason":"stage 'ocr' needs 9000 MiB"},)"
+            R"({"name":"loading","tenant":"default","state":"LOADING","reason":""}]})");
+  principal_ = {.tenant = "", .role = Role::caller};
+  EXPECT_EQ(get("/v2/health/ready"), R"(503 {"error":"not ready","applications":[]})");
   service_.set({});
   EXPECT_EQ(get("/v2/health/ready"), "200 ");
 }
@@ -176,9 +181,6 @@ TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
       rejected(RejectReason::overloaded, 8.39999, 7.2),
       R"(429 {"error":"the machines are full: what is under way and this request of 'echo' need 8.4 slices or vCPUs, at most 7.2 are given","code":"OVERLOADED","needed":8.4,"available":7.2,"retry_after_ms":1000})");
   EXPECT_EQ(
-      rejected(RejectReason::quota_exceeded, 11, 10),
-      R"(429 {"error":"quota exceeded: 11 requests, allowed are 10","code":"QUOTA_EXCEEDED","needed":11.0,"available":10.0,"retry_after_ms":1000})");
-  EXPECT_EQ(
       rejected(RejectReason::no_capacity, 2, 1),
       R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY","needed":2.0,"available":1.0})-");
   EXPECT_EQ(
@@ -255,30 +257,34 @@ TEST_F(RouterTest, CountsInPrometheusText) {
   const std::string& page = exchange->reply->body;
   for (const std::string_view line : {
            "# TYPE sluice_application_requests_total counter\n",
-           "sluice_application_requests_total{application=\"chain\",outcome=\"met\"} 3\n",
-           "sluice_application_requests_total{application=\"chain\",outcome=\"rejected\"} 2\n",
-           "sluice_cost_dollars_total{application=\"chain\"} 0.25\n",
+           "sluice_application_requests_total{tenant=\"default\",application=\"chain\",outcome=\"met\"} 3\n",
+           "sluice_application_requests_total{tenant=\"default\",application=\"chain\",outcome=\"rejected\"} 2\n",
+           "sluice_cost_dollars_total{tenant=\"default\",application=\"chain\"} 0.25\n",
            "# TYPE sluice_application_latency_seconds histogram\n",
-           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"0.0025\"} 0\n",
-           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"0.005\"} 1\n",
-           "sluice_application_latency_seconds_bucket{application=\"echo\",le=\"+Inf\"} 1\n",
-           "sluice_application_latency_seconds_sum{application=\"echo\"} 0.003\n",
-           "sluice_application_latency_seconds_count{application=\"echo\"} 1\n",
-           "sluice_application_slack_seconds_bucket{application=\"echo\",le=\"0.001\"} 0\n",
-           "sluice_application_slack_seconds_bucket{application=\"echo\",le=\"0.01\"} 1\n",
-           "sluice_stage_queue_seconds_sum{application=\"chain\",stage=\"first\"} 0.5\n",
-           "sluice_stage_exec_seconds_count{application=\"chain\",stage=\"first\"} 2\n",
-           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"1\"} 0\n",
-           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"8\"} 2\n",
-           "sluice_stage_batch_size_bucket{application=\"chain\",stage=\"first\",le=\"+Inf\"} 3\n",
-           "sluice_stage_batch_size_sum{application=\"chain\",stage=\"first\"} 13\n",
-           "sluice_admission_rejections_total{reason=\"QUOTA_EXCEEDED\"} 1\n",
+           "sluice_application_latency_seconds_bucket{tenant=\"default\",application=\"echo\",le=\"0.0025\"} 0\n",
+           "sluice_application_latency_seconds_bucket{tenant=\"default\",application=\"echo\",le=\"0.005\"} 1\n",
+           "sluice_application_latency_seconds_bucket{tenant=\"default\",application=\"echo\",le=\"+Inf\"} 1\n",
+           "sluice_application_latency_seconds_sum{tenant=\"default\",application=\"echo\"} 0.003\n",
+           "sluice_application_latency_seconds_count{tenant=\"default\",application=\"echo\"} 1\n",
+           "sluice_application_slack_seconds_bucket{tenant=\"default\",application=\"echo\",le=\"0.001\"} 0\n",
+           "sluice_application_slack_seconds_bucket{tenant=\"default\",application=\"echo\",le=\"0.01\"} 1\n",
+           "sluice_stage_queue_seconds_sum{tenant=\"default\",application=\"chain\",stage=\"first\"} 0.5\n",
+           "sluice_stage_exec_seconds_count{tenant=\"default\",application=\"chain\",stage=\"first\"} 2\n",
+           "sluice_stage_batch_size_bucket{tenant=\"default\",application=\"chain\",stage=\"first\",le=\"1\"} 0\n",
+           "sluice_stage_batch_size_bucket{tenant=\"default\",application=\"chain\",stage=\"first\",le=\"8\"} 2\n",
+           "sluice_stage_batch_size_bucket{tenant=\"default\",application=\"chain\",stage=\"first\",le=\"+Inf\"} 3\n",
+           "sluice_stage_batch_size_sum{tenant=\"default\",application=\"chain\",stage=\"first\"} 13\n",
+           "sluice_admission_rejections_total{tenant=\"default\",reason=\"QUOTA_EXCEEDED\"} 1\n",
            "sluice_cold_starts_total 5\n",
            "# TYPE sluice_cold_start_seconds summary\n",
-           "sluice_cold_start_seconds_sum{application=\"chain\",function=\"decode\",phase=\"process\"} 0.03\n",
-           "sluice_cold_start_seconds_sum{application=\"chain\",function=\"decode\",phase=\"load\"} 1.5\n",
-           "sluice_cold_start_seconds_count{application=\"chain\",function=\"decode\",phase=\"load\"} 2\n",
-           "sluice_cold_start_seconds_count{application=\"chain\",function=\"decode\",phase=\"ready\"} 1\n",
+           "sluice_cold_start_seconds_sum{tenant=\"default\",application=\"chain\",function=\"decode\",phase="
+           "\"process\"} 0.03\n",
+           "sluice_cold_start_seconds_sum{tenant=\"default\",application=\"chain\",function=\"decode\",phase=\"load\"} "
+           "1.5\n",
+           "sluice_cold_start_seconds_count{tenant=\"default\",application=\"chain\",function=\"decode\",phase="
+           "\"load\"} 2\n",
+           "sluice_cold_start_seconds_count{tenant=\"default\",application=\"chain\",function=\"decode\",phase="
+           "\"ready\"} 1\n",
            "# TYPE sluice_scheduler_decision_seconds histogram\n",
            "sluice_scheduler_decision_seconds_bucket{le=\"1e-06\"} 1\n",
            "sluice_scheduler_decision_seconds_bucket{le=\"2.5e-06\"} 2\n",
@@ -288,14 +294,34 @@ TEST_F(RouterTest, CountsInPrometheusText) {
            "sluice_scheduler_decision_seconds_count 4\n",
            "sluice_scheduler_decision_max_seconds 0.2\n",
            "sluice_node_ready{node=\"local\"} 1\n",
-           "nv_inference_request_success{model=\"chain\",version=\"2\"} 4\n",
-           "nv_inference_request_failure{model=\"chain\",version=\"2\",reason=\"REJECTED\"} 2\n",
-           "nv_inference_request_duration_us{model=\"chain\",version=\"2\"} 4000\n",
-           "nv_inference_pending_request_count{model=\"chain\",version=\"2\"} 0\n",
+           "nv_inference_request_success{tenant=\"default\",model=\"chain\",version=\"2\"} 4\n",
+           "nv_inference_request_failure{tenant=\"default\",model=\"chain\",version=\"2\",reason=\"REJECTED\"} 2\n",
+           "nv_inference_request_duration_us{tenant=\"default\",model=\"chain\",version=\"2\"} 4000\n",
+           "nv_inference_pending_request_count{tenant=\"default\",model=\"chain\",version=\"2\"} 0\n",
        }) {
     EXPECT_NE(page.find(line), std::string::npos) << line;
   }
   EXPECT_EQ(page.find("\"removed\""), std::string::npos);
+}
+
+TEST_F(RouterTest, RefusesWhatIsBeyondTheQuotaOfItsTenant) {
+  service_.over = {.kind = live::AnswerKind::rejected,
+                   .reason = RejectReason::quota_exceeded,
+                   .needed = 11,
+                   .available = 10,
+                   .error = "quota exceeded: 11 requests in the system, allowed are 10"};
+  service_.on_later = [](const live::Call&) -> Result<RequestId> { return Error{ErrorCode::internal, "let in"}; };
+  for (const char* target : {"/v2/models/echo/infer", "/v2/models/echo/infer?async=true"}) {
+    EXPECT_EQ(post(target, kEcho),
+              R"(429 {"error":"quota exceeded: 11 requests in the system, allowed are 10","code":"QUOTA_EXCEEDED",)"
+              R"("needed":11.0,"available":10.0,"retry_after_ms":1000})");
+  }
+  service_.on_deploy = [](const live::Deployment&) -> Result<live::Deployed> {
+    return live::Deployed{.over = live::OverQuota{.needed = 3, .available = 2, .text = "quota exceeded: 3 functions"}};
+  };
+  EXPECT_EQ(post("/v1/applications", R"({"main":"a","files":[{"path":"a","base64":""}]})"),
+            R"(429 {"error":"quota exceeded: 3 functions","code":"QUOTA_EXCEEDED","needed":3.0,"available":2.0,)"
+            R"("retry_after_ms":1000})");
 }
 
 }  // namespace

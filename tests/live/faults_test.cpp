@@ -72,13 +72,13 @@ class FaultsTest : public testing::Test {
     for (auto& other : others) {
       const Answer answer = other.get();
       EXPECT_EQ(answer.kind, AnswerKind::finished) << answer.error;
-      const auto record = platform_->find_request(answer.request);
+      const auto record = platform_->find_request({}, answer.request);
       EXPECT_EQ(record->stages.size(), 1u);
     }
     return asked.get();
   }
   [[nodiscard]] std::vector<StageRecord> stages_of(const Answer& answer) {
-    return platform_->find_request(answer.request)->stages;
+    return platform_->find_request({}, answer.request)->stages;
   }
   // The process of a function, once it has one.
   [[nodiscard]] pid_t worker_of(const std::string& function) {

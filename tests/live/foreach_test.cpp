@@ -85,7 +85,7 @@ class ForeachTest : public testing::Test {
   }
   [[nodiscard]] Names in_order(const Answer& answer) const {
     Names out;
-    const auto record = platform_->find_request(answer.request);
+    const auto record = platform_->find_request({}, answer.request);
     for (const StageRecord& stage : record->stages) out.push_back(stage.stage);
     return out;
   }
@@ -191,7 +191,7 @@ TEST_F(ForeachTest, AnItemThatFailsFailsTheRequestAndNamesTheOutermostStage) {
   const Answer answer = ask({1, 2, 3}, {3}).get();
   EXPECT_EQ(answer.kind, AnswerKind::failed);
   EXPECT_EQ(text(answer), "each: NoFace");
-  const auto record = platform_->find_request(answer.request);
+  const auto record = platform_->find_request({}, answer.request);
   EXPECT_EQ(record->stage, "each");
   EXPECT_TRUE(std::any_of(record->stages.begin(), record->stages.end(), [](const StageRecord& s) {
     return s.stage == "each/b" && s.function == "picky" && s.error == "NoFace";
@@ -261,7 +261,7 @@ TEST_F(ForeachTest, CallersAreToldOfListsAndNothingOfWhatIsNotDeclared) {
             "shape: [2]}}, outputs: {y: {type: FP32, shape: [3]}}, profile: {table: [[1, 1, 0, 1.0, 0.0]]}}\n",
             "workflow:\n", workflow));
     EXPECT_TRUE(deployed.ok()) << deployed.error().message;
-    return *platform_->settled_snapshot()->find(name);
+    return *platform_->settled_snapshot()->find("default", name);
   };
   const Model list = model_of("list", "  each: {function: f, foreach: request.rows, inputs: {x: request.rows}}\n");
   ASSERT_EQ(list.inputs.size(), 1u);

@@ -39,7 +39,7 @@ class PlatformTest : public testing::Test {
   std::optional<RequestRecord> settled(RequestId id) {
     std::optional<RequestRecord> record;
     EXPECT_TRUE(eventually([&] {
-      record = platform_->find_request(id);
+      record = platform_->find_request({}, id);
       return !record || record->state != RequestState::running;
     }));
     return record;
@@ -124,7 +124,7 @@ TEST_F(PlatformTest, CallsFunctionsAloneByEitherName) {
     EXPECT_EQ(answer.kind, AnswerKind::finished) << name << " " << answer.error;
   }
   std::promise<Status> removed;
-  platform_->remove("chain", [&](Status status) { removed.set_value(std::move(status)); });
+  platform_->remove({}, "chain", [&](Status status) { removed.set_value(std::move(status)); });
   EXPECT_TRUE(removed.get_future().get().ok());
   EXPECT_TRUE(platform_->settled_snapshot()->models.empty());
 }
@@ -208,7 +208,7 @@ TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
   start();
   std::optional<RequestRecord> record = settled(id);
   EXPECT_EQ(record->state, RequestState::met) << record->error;
-  const auto outputs = platform_->outputs_of(id);
+  const auto outputs = platform_->outputs_of({}, id);
   ASSERT_NE(outputs, nullptr);
   EXPECT_EQ(outputs->at(0).info.name, "x");
 }
@@ -304,7 +304,7 @@ TEST_F(PlatformTest, ServesWhatIsDeployedAgainAfterItWasRemoved) {
       EXPECT_EQ(answer.kind, AnswerKind::finished) << name << ": " << answer.error;
     }
     std::promise<Status> removed;
-    platform_->remove("long", [&](const Status& status) { removed.set_value(status); });
+    platform_->remove({}, "long", [&](const Status& status) { removed.set_value(status); });
     EXPECT_TRUE(removed.get_future().get().ok());
   }
 }

@@ -75,7 +75,7 @@ class RestartTest : public testing::Test {
   RequestState settled(RequestId id) {
     for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
          std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
-      const auto record = platform_->find_request(id);
+      const auto record = platform_->find_request({}, id);
       if (!record) return RequestState::failed;
       if (record->state != RequestState::running) return record->state;
     }
@@ -86,13 +86,13 @@ class RestartTest : public testing::Test {
     for (const RequestId id : ids) {
       const RequestState state = settled(id);
       out += state == RequestState::met ? 1 : 0;
-      EXPECT_EQ(state, RequestState::met) << id.value() << ": " << platform_->find_request(id)->error;
+      EXPECT_EQ(state, RequestState::met) << id.value() << ": " << platform_->find_request({}, id)->error;
     }
     return out;
   }
   bool all_run(const std::vector<RequestId>& ids) {
     return std::all_of(ids.begin(), ids.end(), [&](RequestId id) {
-      const auto record = platform_->find_request(id);
+      const auto record = platform_->find_request({}, id);
       return record && record->state == RequestState::running;
     });
   }
@@ -112,7 +112,7 @@ TEST_F(RestartTest, AStartOnOtherMachinesKeepsWhatWasAcceptedAndSaysSo) {
   const auto ids = accept(30);
   start(without_gpus());
   const auto snapshot = platform_->settled_snapshot();
-  const Model* model = snapshot->find("kept");
+  const Model* model = snapshot->find("default", "kept");
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->state, ModelState::unavailable);
   EXPECT_NE(model->reason.find("fits no machine here"), std::string::npos) << model->reason;
@@ -120,7 +120,7 @@ TEST_F(RestartTest, AStartOnOtherMachinesKeepsWhatWasAcceptedAndSaysSo) {
   EXPECT_NE(said().find("30 accepted requests"), std::string::npos) << said();
   EXPECT_TRUE(all_run(ids));
   start(right());
-  EXPECT_EQ(platform_->settled_snapshot()->find("kept")->state, ModelState::ready);
+  EXPECT_EQ(platform_->settled_snapshot()->find("default", "kept")->state, ModelState::ready);
   EXPECT_EQ(met(ids), 30u);
 }
 
@@ -132,7 +132,7 @@ TEST_F(RestartTest, WhatWasKeptRunsWhenTheApplicationIsDeployedAgain) {
   EXPECT_TRUE(all_run(ids));
   ASSERT_TRUE(deploy(*platform_, document(kOnCpus)).ok());
   EXPECT_EQ(met(ids), 5u);
-  EXPECT_EQ(platform_->find_request(ids[0])->version, 2u);
+  EXPECT_EQ(platform_->find_request({}, ids[0])->version, 2u);
 }
 
 TEST_F(RestartTest, RequestsOfAFunctionWaitForItsApplication) {
@@ -158,10 +158,10 @@ TEST_F(RestartTest, RemovingAnUnavailableApplicationAnswersWhatWaited) {
   const auto ids = accept(3);
   start(without_gpus());
   std::promise<Status> removed;
-  platform_->remove("kept", [&](Status status) { removed.set_value(std::move(status)); });
+  platform_->remove({}, "kept", [&](Status status) { removed.set_value(std::move(status)); });
   EXPECT_TRUE(removed.get_future().get().ok());
   for (const RequestId id : ids) EXPECT_EQ(settled(id), RequestState::rejected);
-  EXPECT_EQ(platform_->settled_snapshot()->find("kept"), nullptr);
+  EXPECT_EQ(platform_->settled_snapshot()->find("default", "kept"), nullptr);
 }
 
 TEST_F(RestartTest, CancellingWhatWaitsAnswersIt) {
@@ -170,7 +170,7 @@ TEST_F(RestartTest, CancellingWhatWaitsAnswersIt) {
   const auto ids = accept(3);
   start(without_gpus());
   (void)platform_->settled_snapshot();
-  platform_->cancel(ids[1]);
+  platform_->cancel({}, ids[1]);
   EXPECT_EQ(settled(ids[1]), RequestState::cancelled);
   start(right());
   EXPECT_EQ(met({ids[0], ids[2]}), 2u);

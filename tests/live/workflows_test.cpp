@@ -60,7 +60,7 @@ TEST_P(WorkflowsTest, RunsWhatItSays) {
   const Answer answer = call(*platform, {.application = "a", .inputs = input(*platform, c)}).get();
   EXPECT_EQ(answer.kind, c.kind) << answer.error;
   EXPECT_NE(answer.error.find(c.error), std::string::npos) << answer.error;
-  const auto record = platform->find_request(answer.request);
+  const auto record = platform->find_request({}, answer.request);
   std::vector<std::string> ran;
   for (const StageRecord& stage : record->stages) {
     if (stage.stage != "slow") ran.push_back(stage.stage);

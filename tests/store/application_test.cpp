@@ -18,18 +18,22 @@ Names names(Store& store) {
 
 TEST(Applications, ComeBackWithTheirFilesInOrder) {
   const TemporaryDirectory directory;
-  EXPECT_EQ(*opened(directory).put_application("photos", "photos.yaml", kFiles, at(7)), 1u);
+  EXPECT_EQ(*opened(directory).put_application(
+                {.name = "photos", .deployed_at = at(7), .main = "photos.yaml", .files = kFiles}),
+            1u);
   const auto all = opened(directory).applications();
-  const DeployedApplication expected{"photos", 1, at(7), "photos.yaml", kFiles};
+  const DeployedApplication expected{"default", "photos", 1, at(7), "photos.yaml", kFiles};
   EXPECT_EQ(*all, std::vector{expected});
 }
 
 TEST(Applications, AreReplacedAsAWhole) {
   const TemporaryDirectory directory;
   Store store = opened(directory);
-  ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
-  EXPECT_EQ(*store.put_application("photos", "new.yaml", {{"new.yaml", ""}}, at(2)), 2u);
-  const DeployedApplication expected{"photos", 2, at(2), "new.yaml", {{"new.yaml", ""}}};
+  ASSERT_TRUE(store.put_application({.name = "photos", .deployed_at = at(1), .main = "photos.yaml", .files = kFiles}));
+  EXPECT_EQ(
+      *store.put_application({.name = "photos", .deployed_at = at(2), .main = "new.yaml", .files = {{"new.yaml", ""}}}),
+      2u);
+  const DeployedApplication expected{"default", "photos", 2, at(2), "new.yaml", {{"new.yaml", ""}}};
   EXPECT_EQ(*store.applications(), std::vector{expected});
 }
 
@@ -37,22 +41,26 @@ TEST(Applications, NeverUseAVersionAgain) {
   const TemporaryDirectory directory;
   {
     Store store = opened(directory);
-    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
-    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(2)));
-    ASSERT_TRUE(store.remove_application("photos"));
+    ASSERT_TRUE(
+        store.put_application({.name = "photos", .deployed_at = at(1), .main = "photos.yaml", .files = kFiles}));
+    ASSERT_TRUE(
+        store.put_application({.name = "photos", .deployed_at = at(2), .main = "photos.yaml", .files = kFiles}));
+    ASSERT_TRUE(store.remove_application("default", "photos"));
     EXPECT_EQ(names(store), Names{});
   }
   Store store = opened(directory);
-  EXPECT_EQ(*store.put_application("photos", "photos.yaml", kFiles, at(3)), 3u);
-  EXPECT_EQ(*store.put_application("depth", "depth.yaml", {}, at(3)), 1u);
+  EXPECT_EQ(*store.put_application({.name = "photos", .deployed_at = at(3), .main = "photos.yaml", .files = kFiles}),
+            3u);
+  EXPECT_EQ(*store.put_application({.name = "depth", .deployed_at = at(3), .main = "depth.yaml", .files = {}}), 1u);
   EXPECT_EQ(names(store), (Names{"depth", "photos"}));
 }
 
 TEST(Applications, StayAsTheyWereWhenTheNewOneIsRefused) {
   const TemporaryDirectory directory;
   Store store = opened(directory);
-  ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
-  const auto twice = store.put_application("photos", "a", {{"a", "1"}, {"a", "2"}}, at(2));
+  ASSERT_TRUE(store.put_application({.name = "photos", .deployed_at = at(1), .main = "photos.yaml", .files = kFiles}));
+  const auto twice =
+      store.put_application({.name = "photos", .deployed_at = at(2), .main = "a", .files = {{"a", "1"}, {"a", "2"}}});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().message, "application photos has the file a twice");
   EXPECT_EQ((*store.applications())[0].files, kFiles);
@@ -60,7 +68,7 @@ TEST(Applications, StayAsTheyWereWhenTheNewOneIsRefused) {
 
 TEST(Applications, ThatAreNotThereCannotBeRemoved) {
   const TemporaryDirectory directory;
-  const Status removed = opened(directory).remove_application("photos");
+  const Status removed = opened(directory).remove_application("default", "photos");
   EXPECT_EQ(code_of(removed), ErrorCode::not_found);
 }
 
@@ -69,12 +77,14 @@ TEST(Applications, AreUndoneWithTheirBatch) {
   {
     Store store = opened(directory);
     ASSERT_TRUE(store.begin_batch());
-    ASSERT_TRUE(store.put_application("photos", "photos.yaml", kFiles, at(1)));
+    ASSERT_TRUE(
+        store.put_application({.name = "photos", .deployed_at = at(1), .main = "photos.yaml", .files = kFiles}));
     EXPECT_TRUE(store.in_batch());
   }
   Store store = opened(directory);
   EXPECT_EQ(names(store), Names{});
-  EXPECT_EQ(*store.put_application("photos", "photos.yaml", kFiles, at(1)), 1u);
+  EXPECT_EQ(*store.put_application({.name = "photos", .deployed_at = at(1), .main = "photos.yaml", .files = kFiles}),
+            1u);
 }
 
 TEST(Profiles, AreKeptByFunctionVersion) {
@@ -107,6 +117,20 @@ TEST(Epochs, GrowOverRestarts) {
   Store store = opened(directory);
   EXPECT_EQ(*store.next_epoch(), 2u);
   EXPECT_EQ(*store.next_epoch(), 3u);
+}
+
+TEST(Applications, OfTwoTenantsMayHaveOneName) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  ASSERT_TRUE(store.add_tenant("acme", {}));
+  EXPECT_EQ(*store.put_application({.name = "photos", .main = "a", .files = {{"a", "ours"}}}), 1u);
+  EXPECT_EQ(*store.put_application({.tenant = "acme", .name = "photos", .main = "a", .files = {{"a", "theirs"}}}), 1u);
+  ASSERT_EQ(store.applications()->size(), 2u);
+  EXPECT_EQ(store.applications()->front().files.front().content, "theirs");
+  EXPECT_EQ(code_of(store.remove_tenant("acme")), ErrorCode::invalid);
+  ASSERT_TRUE(store.remove_application("acme", "photos"));
+  EXPECT_EQ(store.applications()->front().files.front().content, "ours");
+  EXPECT_TRUE(store.remove_tenant("acme"));
 }
 
 }  // namespace

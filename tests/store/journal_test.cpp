@@ -210,5 +210,19 @@ TEST(Reader, SeesWhatIsCommittedOnly) {
   EXPECT_EQ(ids(*reader->list({})), Ids{1});
 }
 
+TEST(Journal, ListsTheRequestsOfATenant) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  Request theirs = a_request(2);
+  theirs.tenant = "acme";
+  ASSERT_TRUE(store.put_request(a_request(1), ""));
+  ASSERT_TRUE(store.put_request(theirs, ""));
+  EXPECT_EQ(ids(*store.list({})), (std::vector<std::uint64_t>{2, 1}));
+  EXPECT_EQ(ids(*store.list({.tenant = "acme"})), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(ids(*store.list({.tenant = "default", .application = "photos", .state = State::running})),
+            std::vector<std::uint64_t>{1});
+  EXPECT_EQ((*store.find(RequestId(2)))->request, theirs);
+}
+
 }  // namespace
 }  // namespace sluice::store

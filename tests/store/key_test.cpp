@@ -21,6 +21,11 @@ TEST(Keys, AreFoundByTheirTextAfterARestart) {
   EXPECT_NE(key_hash(salt, text), key_hash(salt + "0", text));
 }
 
+// The test vector of FIPS 180.
+TEST(Keys, AreHashedBySha256) {
+  EXPECT_EQ(sha256_text("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
 TEST(Keys, AreListedByNameAndRemoved) {
   const TemporaryDirectory directory;
   Store store = opened(directory);

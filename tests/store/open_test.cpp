@@ -146,7 +146,8 @@ TEST(Migrations, OpenAJournalThatKnewNeitherCallersNorVersions) {
   }
   Store store = opened(directory, {.finished_max = 1});
   const auto old = *store.find(RequestId(1));
-  EXPECT_EQ(old->request, (Request{RequestId(1), "photos", Time::from_ns(10), Duration::ns(20), Duration::ns(30), 4}));
+  EXPECT_EQ(old->request,
+            (Request{RequestId(1), "default", "photos", Time::from_ns(10), Duration::ns(20), Duration::ns(30), 4}));
   EXPECT_EQ(old->answer, (Answer{.state = State::met, .finished = Time::from_ns(50), .cost = 0.5}));
   EXPECT_EQ(*store.outputs_of(RequestId(1)), "def");
   EXPECT_EQ(*store.inputs_of(RequestId(2)), "c");

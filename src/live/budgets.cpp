@@ -1,0 +1,107 @@
+#include "live/budgets.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace sluice::live {
+namespace {
+
+OverQuota more_than(std::int64_t needed, std::int64_t allowed, std::string_view of) {
+  return {.needed = static_cast<double>(needed),
+          .available = static_cast<double>(allowed),
+          .text = str("quota exceeded: ", needed, " ", of, ", allowed are ", allowed),
+          .retry_after = std::nullopt};
+}
+
+// At least one, so that a rate below one a second lets somebody in.
+double burst_of(double rate) {
+  return std::max(1.0, rate);
+}
+
+}  // namespace
+
+std::shared_ptr<Budgets::Account> Budgets::account(const std::string& tenant) {
+  const std::lock_guard lock(mutex_);
+  auto& slot = accounts_[tenant];
+  if (slot == nullptr) slot = std::make_shared<Account>();
+  return slot;
+}
+
+void Budgets::set(const std::string& tenant, const Quota& quota) {
+  const auto whose = account(tenant);
+  const std::lock_guard lock(whose->mutex);
+  if (whose->quota.requests_per_second != quota.requests_per_second) {
+    whose->tokens = burst_of(quota.requests_per_second.value_or(0));
+  }
+  whose->quota = quota;
+}
+
+std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes) {
+  const Quota& quota = account.quota;
+  if (quota.requests && account.requests >= *quota.requests) {
+    return more_than(account.requests + 1, *quota.requests, "requests in the system");
+  }
+  if (quota.bytes && account.bytes + bytes.count() > quota.bytes->count()) {
+    return more_than(account.bytes + bytes.count(), quota.bytes->count(), "bytes of inputs");
+  }
+  if (quota.vcpu && account.vcpu >= *quota.vcpu) {
+    return more_than(account.vcpu + 1, *quota.vcpu, "vCPUs at once");
+  }
+  if (quota.slices && account.slices >= *quota.slices && account.slices > 0) {
+    return more_than(account.slices + 1, *quota.slices, "vGPUs at once");
+  }
+  return std::nullopt;
+}
+
+// A token bucket: it holds the requests of one second.
+std::optional<OverQuota> Budgets::take_token(Account& account, Time now) {
+  if (!account.quota.requests_per_second) return std::nullopt;
+  const double rate = *account.quota.requests_per_second, burst = burst_of(rate);
+  const double gained = account.refilled == Time() ? 0 : (now - account.refilled).to_s() * rate;
+  account.tokens = std::min(burst, account.tokens + std::max(0.0, gained));
+  account.refilled = now;
+  if (account.tokens >= 1) {
+    account.tokens -= 1;
+    return std::nullopt;
+  }
+  OverQuota out{.needed = burst - account.tokens + 1, .available = rate, .text = {}, .retry_after = std::nullopt};
+  out.text = str("quota exceeded: more than ", rate, " requests a second");
+  if (rate > 0) out.retry_after = Duration::s((1 - account.tokens) / rate);
+  return out;
+}
+
+Budgets::Entered Budgets::enter(const std::string& tenant, Bytes bytes, Time now) {
+  auto whose = account(tenant);
+  const std::lock_guard lock(whose->mutex);
+  if (auto refused = over(*whose, bytes)) return {.held = nullptr, .over = std::move(refused)};
+  if (auto refused = take_token(*whose, now)) return {.held = nullptr, .over = std::move(refused)};
+  ++whose->requests;
+  whose->bytes += bytes.count();
+  Account* raw = whose.get();
+  return {.held = Held(raw,
+                       [whose = std::move(whose), bytes](const void*) {
+                         const std::lock_guard back(whose->mutex);
+                         --whose->requests;
+                         whose->bytes -= bytes.count();
+                       }),
+          .over = std::nullopt};
+}
+
+Held Budgets::hold(const std::string& tenant, const Configuration& configuration) {
+  auto whose = account(tenant);
+  {
+    const std::lock_guard lock(whose->mutex);
+    whose->vcpu += configuration.vcpu;
+    whose->slices += configuration.slices;
+  }
+  Account* raw = whose.get();
+  return Held(raw, [whose = std::move(whose), configuration](const void*) {
+    const std::lock_guard lock(whose->mutex);
+    whose->vcpu -= configuration.vcpu;
+    whose->slices -= configuration.slices;
+  });
+}
+
+}  // namespace sluice::live

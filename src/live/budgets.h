@@ -1,0 +1,58 @@
+// Budgets: what every tenant has in use, held against its quota when a request arrives. Any thread.
+//
+// Known caveat: vCPUs and slices are looked at when a request arrives. Requests that were let in before go on to start
+// batches, so a tenant may hold more than its quota for as long as those take.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "domain/configuration.h"
+#include "domain/quota.h"
+
+namespace sluice::live {
+
+struct OverQuota {
+  double needed = 0, available = 0;
+  std::string text;  // with both numbers
+  std::optional<Duration> retry_after;
+};
+
+// Gives back what it stands for when the last copy goes.
+using Held = std::shared_ptr<const void>;
+
+class Budgets {
+ public:
+  // Instead of what was set before; what is in use stays.
+  void set(const std::string& tenant, const Quota& quota);
+
+  struct Entered {
+    Held held;                      // while the request is in the system
+    std::optional<OverQuota> over;  // why it is not let in
+  };
+  // A request with inputs of this size. Several at once are one after the other: no quota is passed by two halves.
+  [[nodiscard]] Entered enter(const std::string& tenant, Bytes bytes, Time now);
+  // A batch that holds its configuration while it runs.
+  [[nodiscard]] Held hold(const std::string& tenant, const Configuration& configuration);
+
+ private:
+  struct Account {
+    std::mutex mutex;
+    Quota quota;
+    std::int64_t requests = 0, bytes = 0, vcpu = 0, slices = 0;
+    double tokens = 0;  // requests that may arrive now: at most those of a second
+    Time refilled;
+  };
+  [[nodiscard]] std::shared_ptr<Account> account(const std::string& tenant);
+  [[nodiscard]] static std::optional<OverQuota> over(const Account& account, Bytes bytes);
+  [[nodiscard]] static std::optional<OverQuota> take_token(Account& account, Time now);
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Account>> accounts_;  // by tenant
+};
+
+}  // namespace sluice::live

@@ -1,0 +1,27 @@
+#include "live/snapshot.h"
+
+#include <algorithm>
+
+namespace sluice::live {
+namespace {
+
+const Model* find_in(std::span<const Model> sorted, std::string_view name) {
+  const auto found = std::ranges::lower_bound(sorted, name, {}, &Model::name);
+  return found != sorted.end() && found->name == name ? &*found : nullptr;
+}
+
+}  // namespace
+
+std::span<const Model> Snapshot::models_of(std::string_view tenant) const {
+  return std::ranges::equal_range(models, tenant, {}, &Model::tenant);
+}
+
+const Model* Snapshot::find(std::string_view tenant, std::string_view name) const {
+  const std::span<const Model> all = models_of(tenant);
+  const auto functions = std::ranges::partition_point(all, [](const Model& m) { return !m.is_function; });
+  const auto applications = static_cast<std::size_t>(functions - all.begin());
+  const Model* application = find_in(all.first(applications), name);
+  return application != nullptr ? application : find_in(all.subspan(applications), name);
+}
+
+}  // namespace sluice::live

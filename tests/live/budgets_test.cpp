@@ -1,0 +1,80 @@
+// Quotas: what is refused, with which numbers, and that what ends is given back.
+#include "live/budgets.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sluice::live {
+namespace {
+
+constexpr Time at(double seconds) {
+  return Time::from_ns(1'000'000'000'000 + static_cast<std::int64_t>(seconds * 1e9));
+}
+
+// The refusal, or "in".
+std::string text_of(const Budgets::Entered& entered) {
+  return entered.over ? entered.over->text : "in";
+}
+
+TEST(Budgets, LetEverybodyInWithoutQuota) {
+  Budgets budgets;
+  std::vector<Budgets::Entered> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(budgets.enter("a", Bytes::gb(1), at(0)));
+  EXPECT_EQ(text_of(all.back()), "in");
+}
+
+TEST(Budgets, BoundTheRequestsInTheSystem) {
+  Budgets budgets;
+  budgets.set("a", {.requests = 2});
+  const auto first = budgets.enter("a", Bytes(1), at(0));
+  auto second = budgets.enter("a", Bytes(1), at(0));
+  const auto third = budgets.enter("a", Bytes(1), at(0));
+  EXPECT_EQ(text_of(third), "quota exceeded: 3 requests in the system, allowed are 2");
+  EXPECT_EQ(third.over->needed, 3);
+  EXPECT_EQ(third.over->available, 2);
+  EXPECT_EQ(text_of(budgets.enter("b", Bytes(1), at(0))), "in");
+  second.held.reset();
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(1), at(0))), "in");
+}
+
+TEST(Budgets, BoundTheBytesOfInputs) {
+  Budgets budgets;
+  budgets.set("a", {.bytes = Bytes(100)});
+  auto most = budgets.enter("a", Bytes(60), at(0));
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(41), at(0))), "quota exceeded: 101 bytes of inputs, allowed are 100");
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(40), at(0))), "in");
+  most.held.reset();
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(100), at(0))), "in");
+}
+
+TEST(Budgets, BoundTheRate) {
+  Budgets budgets;
+  budgets.set("a", {.requests_per_second = 10});
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "in") << i;
+  const auto refused = budgets.enter("a", Bytes(), at(0));
+  EXPECT_EQ(text_of(refused), "quota exceeded: more than 10 requests a second");
+  EXPECT_EQ(refused.over->needed, 11);
+  EXPECT_EQ(refused.over->retry_after, Duration::ms(100));
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0.11))), "in");
+  EXPECT_NE(text_of(budgets.enter("a", Bytes(), at(0.12))), "in");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(100))), "in") << i;
+  EXPECT_NE(text_of(budgets.enter("a", Bytes(), at(100))), "in");
+}
+
+TEST(Budgets, BoundWhatBatchesHold) {
+  Budgets budgets;
+  budgets.set("a", {.vcpu = 4, .slices = 2});
+  Held batch = budgets.hold("a", {.vcpu = 3, .slices = 0});
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "in");
+  Held another = budgets.hold("a", {.vcpu = 1, .slices = 0});
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "quota exceeded: 5 vCPUs at once, allowed are 4");
+  batch = budgets.hold("a", {.vcpu = 0, .slices = 2});
+  another.reset();
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "quota exceeded: 3 vGPUs at once, allowed are 2");
+  batch.reset();
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "in");
+}
+
+}  // namespace
+}  // namespace sluice::live
