@@ -36,6 +36,23 @@ COUNT_ANSWERS = """
 """
 
 
+def inner_id(shown, secret, rounds=27):
+    """The id in the journal of a request that clients know by `shown`: Speck64/128 backwards (gateway/request_ids.h)."""
+    def turned(word, left):
+        return (word << left | word >> (32 - left)) & 0xFFFFFFFF
+    *rest, low = (int(secret[i:i + 8], 16) for i in range(0, 32, 8))
+    rest, keys = rest[::-1], []
+    for i in range(rounds):
+        keys.append(low)
+        rest[i % 3] = (turned(rest[i % 3], 24) + low & 0xFFFFFFFF) ^ i
+        low = turned(low, 3) ^ rest[i % 3]
+    high, low = shown >> 32, shown & 0xFFFFFFFF
+    for key in reversed(keys):
+        low = turned(low ^ high, 29)
+        high = turned((high ^ key) - low & 0xFFFFFFFF, 8)
+    return high << 32 | low
+
+
 class Killer:
     """Kills one worker of the server that is there, again and again, in a thread of its own."""
 
@@ -139,10 +156,11 @@ class Chaos:
         """After the server is gone: nothing unanswered, nothing answered twice."""
         database = sqlite3.connect(f"{self.data}/sluice.db")
         kept = {row[0] for row in database.execute("SELECT id FROM requests WHERE state <> 0")}
+        secret = database.execute("SELECT value FROM meta WHERE name = 'request_ids'").fetchone()[0]
         running = database.execute("SELECT count(*) FROM requests WHERE state = 0").fetchone()[0]
         answers = collections.Counter(row[0] for row in database.execute("SELECT id FROM test_answers"))
         database.close()
-        lost = {int(request, 16) for request in self.accepted().values()} - kept
+        lost = {inner_id(int(request, 16), secret) for request in self.accepted().values()} - kept
         twice = [request for request, count in answers.items() if count != 1]
         if lost or running or twice or set(answers) != kept:
             raise Failure(f"lost {len(lost)}, unanswered {running}, answered twice {len(twice)}, "
