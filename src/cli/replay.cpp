@@ -5,7 +5,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -53,6 +55,20 @@ void print(const record::LogHeader& header, const record::Replayed& run) {
       d.replayed.hash);
 }
 
+// The save beside a log: events-3-2.save for events-3-2.log.
+Status begin_with_save(const std::string& file, const record::LogHeader& header, core::Scheduler& scheduler) {
+  const std::string path = std::filesystem::path(file).replace_extension(".save").string();
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("it goes on from a save, which is not there: {}: {}", path, std::strerror(errno))};
+  }
+  const std::string save{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const Status loaded = record::load_save(header, save, scheduler);
+  if (!loaded) return Error{loaded.error().code, fmt::format("{}: {}", path, loaded.error().message)};
+  return Done{};
+}
+
 }  // namespace
 
 int replay_command(const ReplayOptions& options) {
@@ -62,6 +78,10 @@ int replay_command(const ReplayOptions& options) {
   if (!log) return failed(fmt::format("{}: {}", options.file, log.error().message));
   auto scheduler = record::make_scheduler(log->header());
   if (!scheduler) return failed(fmt::format("{}: {}", options.file, scheduler.error().message));
+  if (log->header().begins_with != 0) {
+    if (const Status begun = begin_with_save(options.file, log->header(), **scheduler); !begun)
+      return failed(fmt::format("{}: {}", options.file, begun.error().message));
+  }
   const auto run = record::replay(*log, **scheduler);
   if (!run) return failed(fmt::format("{}: {}", options.file, run.error().message));
   if (options.json)

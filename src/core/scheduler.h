@@ -76,6 +76,16 @@ class Scheduler {
   [[nodiscard]] std::size_t batches_running() const { return batches_.size(); }
   // Whether it was removed and nothing of it is left: no later command names its stages.
   [[nodiscard]] bool is_retired(ApplicationId id) const { return controls_[id.index()].retired; }
+  // What was deployed, by ApplicationId, and what planners believe of it now: its profiles as executions corrected
+  // them.
+  [[nodiscard]] std::size_t applications() const { return models_.size(); }
+  [[nodiscard]] const std::shared_ptr<const Application>& deployed(ApplicationId id) const {
+    return controls_[id.index()].application;
+  }
+  [[nodiscard]] const std::shared_ptr<const Application>& believed(ApplicationId id) const {
+    return models_[id.index()].application;
+  }
+  [[nodiscard]] Time now() const { return now_; }  // the last instant it was told
   // Empty if all invariants hold, else what is broken. Full: O(state).
   [[nodiscard]] std::string broken_invariant() const;
 

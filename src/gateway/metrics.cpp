@@ -154,6 +154,8 @@ void append_server(std::string& out, const live::Snapshot& snapshot) {
   one("sluice_worker_crashes_total", "counter", "Worker processes that died", snapshot.worker_crashes);
   one("sluice_retries_total", "counter", "Invocations run again", snapshot.retries);
   one("sluice_in_system_requests", "gauge", "Requests taken and not answered", snapshot.in_system);
+  one("sluice_waiting_requests", "gauge", "Accepted asynchronous requests that wait on disk to be let in",
+      snapshot.waiting);
   one("sluice_mailbox_size", "gauge", "Events that wait for the scheduler", snapshot.mailbox_size);
   one("sluice_object_bytes", "gauge", "Shared memory that tensors take",
       static_cast<std::uint64_t>(snapshot.objects_used.count()));
@@ -179,22 +181,27 @@ void append_cold_starts(std::string& out, const live::Snapshot& snapshot, const 
   }
 }
 
-void append_decisions(std::string& out, const live::DecisionTimes& decisions) {
-  constexpr std::string_view kName = "sluice_scheduler_decision_seconds";
-  begin_family(out, kName, "histogram", "Time that decisions of the scheduler took");
+// NAME_seconds as a histogram, NAME_max_seconds: the longest since the start.
+void append_times(std::string& out, const std::string& name, std::string_view what, const live::TimeCounts& times) {
+  const std::string seconds = str(name, "_seconds"), longest = str(name, "_max_seconds");
+  begin_family(out, seconds, "histogram", str("Time that ", what));
   std::uint64_t count = 0;
-  for (std::size_t i = 0; i < decisions.counts.size(); ++i) {
-    count += decisions.counts[i];
-    const bool last = i == live::DecisionTimes::kBoundsNs.size();
-    const std::string bound =
-        last ? "+Inf" : str(static_cast<double>(live::DecisionTimes::kBoundsNs[i]) / kNsPerSecond);
-    append_sample(out, str(kName, "_bucket"), {{"le", bound}}, count);
+  for (std::size_t i = 0; i < times.counts.size(); ++i) {
+    count += times.counts[i];
+    const bool last = i == live::TimeCounts::kBoundsNs.size();
+    const std::string bound = last ? "+Inf" : str(static_cast<double>(live::TimeCounts::kBoundsNs[i]) / kNsPerSecond);
+    append_sample(out, str(seconds, "_bucket"), {{"le", bound}}, count);
   }
-  append_sample(out, str(kName, "_sum"), {}, static_cast<double>(decisions.sum_ns) / kNsPerSecond);
-  append_sample(out, str(kName, "_count"), {}, count);
-  constexpr std::string_view kLongest = "sluice_scheduler_decision_max_seconds";
-  begin_family(out, kLongest, "gauge", "The longest decision since the start");
-  append_sample(out, kLongest, {}, static_cast<double>(decisions.max_ns) / kNsPerSecond);
+  append_sample(out, str(seconds, "_sum"), {}, static_cast<double>(times.sum_ns) / kNsPerSecond);
+  append_sample(out, str(seconds, "_count"), {}, count);
+  begin_family(out, longest, "gauge", "The longest since the start");
+  append_sample(out, longest, {}, static_cast<double>(times.max_ns) / kNsPerSecond);
+}
+
+void append_scheduler(std::string& out, const live::Snapshot& snapshot) {
+  append_times(out, "sluice_scheduler_decision", "decisions of the scheduler took", snapshot.decisions);
+  append_times(out, "sluice_step", "turns of the scheduler's thread took: events, decisions, answers, log",
+               snapshot.steps);
 }
 
 void append_nodes(std::string& out, const live::Snapshot& snapshot) {
@@ -319,7 +326,7 @@ std::string AnswerMetrics::page(const live::Snapshot& snapshot, const Principal&
   append_rejections(out, principal);
   if (all) append_server(out, snapshot);
   append_cold_starts(out, snapshot, principal);
-  if (all) append_decisions(out, snapshot.decisions);
+  if (all) append_scheduler(out, snapshot);
   if (all) append_nodes(out, snapshot);
   append_triton(out, models);
   return out;

@@ -179,6 +179,7 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
     Function& function = out.application.functions[f];
     auto key = place_files(function, files, {out.application.tenant, deployment.main, folder});
     if (!key) return key.error();
+    out.keys.push_back(*key);
     if (std::holds_alternative<std::monostate>(function.profile)) {
       if (auto known = find(*key)) {
         function.profile = std::move(*known);

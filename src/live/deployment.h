@@ -23,6 +23,7 @@ struct Unprofiled {
 
 struct Prepared {
   Application application;
+  std::vector<std::uint64_t> keys;     // of the functions' contents, by position
   std::vector<Unprofiled> unprofiled;  // these got a guess
   std::vector<std::string> messages;
   bool fits = true;  // the objective can be met on an empty machine

@@ -68,6 +68,7 @@ void Deployments::install(Prepared prepared, std::uint32_t version, TenantId ten
     letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
   }
   runner_.post(std::move(letter));
+  profiling_.watch(*application, prepared.keys);
   if (!prepared.unprofiled.empty()) profiling_.measure(std::move(application), std::move(prepared.unprofiled));
 }
 

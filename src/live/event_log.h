@@ -1,13 +1,16 @@
-// EventLog: everything the scheduler is told, and a hash of everything it decides, on disk before its commands leave.
-// Survives the end of the process; `sluice replay` plays it again. A full disk stops the log, not the platform, and is
-// told once. Segments are bounded: a new one begins with a save of the scheduler beside it, and only the newest stay.
+// EventLog: everything the scheduler is told, and a hash of everything it decides, in the system's page cache before
+// its commands leave: it survives the end of the process, however that comes. `sluice replay` plays it again. A full
+// disk stops the log, not the platform, and is told once. Segments are bounded: a new one goes on from a save of the
+// scheduler beside it, which another thread writes. Logs of all starts together are bounded too: the oldest go first.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "core/scheduler.h"
+#include "invoker/task_thread.h"
 #include "record/log_writer.h"
 #include "wire/channel.h"
 
@@ -19,14 +22,15 @@ class EventLog {
     std::string directory;
     std::uint64_t epoch = 0;  // of this start; part of the names
     std::uint64_t segment_bytes = 256u << 20;
-    std::uint64_t segments_kept = 4;
+    std::uint64_t bytes_max = 1u << 30;  // of all segments and saves of all starts
   };
   [[nodiscard]] static Result<EventLog> open(const Options& options, const record::LogHeader& header);
   EventLog(EventLog&&) noexcept = default;
+  ~EventLog();
 
   void observed(const Event& event, Time at);
   void decided(const Commands& commands, Time at);
-  // To disk. An error once, when it first fails.
+  // To the page cache. An error once, when it first fails.
   [[nodiscard]] Status flush();
   // After flush(): begins a new segment if this one is large.
   void rotate_if_due(core::Scheduler& scheduler);
@@ -34,7 +38,7 @@ class EventLog {
  private:
   EventLog(const Options& options, const record::LogHeader& header);
   [[nodiscard]] Status begin_segment();
-  [[nodiscard]] std::string path(std::uint64_t segment, const char* ending) const;
+  [[nodiscard]] std::string path(const char* ending) const;
 
   Options options_;
   record::LogHeader header_;
@@ -43,6 +47,14 @@ class EventLog {
   wire::Descriptor file_;
   std::uint64_t segment_ = 0, written_ = 0;
   bool broken_ = false;
+  std::unique_ptr<invoker::TaskThread> saving_;
 };
+
+// Deletes the segments, with their saves, that were begun first, until what is left has at most `bytes_max`; `newest`
+// stays. Named events-EPOCH-SEGMENT.
+void forget_segments(const std::string& directory, std::uint64_t bytes_max, const std::string& newest);
+
+// The last instant that a log of the directory has: no later start may tell its scheduler an earlier one. Zero: none.
+[[nodiscard]] Time last_instant(const std::string& directory);
 
 }  // namespace sluice::live

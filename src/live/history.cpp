@@ -1,6 +1,7 @@
 #include "live/history.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace sluice::live {
 namespace {
@@ -14,61 +15,69 @@ std::size_t bytes_of(const Application& application) {
 }  // namespace
 
 void History::arrived(const Arrived& arrived) {
+  auto entry = std::make_shared<Entry>();
+  entry->arrived = arrived;
+  entry->spans.reserve(std::min<std::size_t>(arrived.application->workflow.size(), 16));
   const std::lock_guard lock(mutex_);
-  entries_[arrived.id].arrived = arrived;
   if (++requests_of_[arrived.application.get()] == 1) bytes_ += bytes_of(*arrived.application);
-  order_.push_back(arrived.id);
-  // Those that were forgotten meanwhile.
-  while (!order_.empty() && !entries_.contains(order_.front())) order_.pop_front();
+  Shared& place = unfinished_[arrived.id];
+  if (place) release(*place);
+  place = std::move(entry);
+}
+
+History::Entry* History::running(RequestId id) {
+  const auto it = unfinished_.find(id);
+  return it == unfinished_.end() ? nullptr : it->second.get();
 }
 
 void History::started(const StartBatch& start, Time now) {
   const std::lock_guard lock(mutex_);
   const auto loaded = loaded_.find(start.instance);
-  std::vector<Member>& members = running_[start.id];
+  std::vector<Member>& members = batches_[start.id];
+  members.reserve(start.members.size());
   for (const BatchMember& member : start.members) {
-    const auto it = entries_.find(member.request);
-    if (it == entries_.end()) continue;
-    members.push_back({member.request, member.invocation, it->second.spans.size()});
-    it->second.spans.push_back({.path = member.path,
-                                .stage = member.stage,
-                                .ready = member.ready,
-                                .start = now,
-                                .invoker = start.invoker,
-                                .configuration = start.configuration,
-                                .members = static_cast<std::uint32_t>(start.members.size()),
-                                .attempt = member.attempt,
-                                .cold = loaded != loaded_.end() && loaded->second > member.ready});
+    Entry* entry = running(member.request);
+    if (entry == nullptr) continue;
+    members.push_back({member.request, member.invocation, entry->spans.size()});
+    entry->spans.push_back({.path = member.path,
+                            .stage = member.stage,
+                            .ready = member.ready,
+                            .start = now,
+                            .invoker = start.invoker,
+                            .configuration = start.configuration,
+                            .members = static_cast<std::uint32_t>(start.members.size()),
+                            .attempt = member.attempt,
+                            .cold = loaded != loaded_.end() && loaded->second > member.ready});
   }
 }
 
 void History::finished(const BatchFinished& event, Time now) {
   const std::lock_guard lock(mutex_);
-  const auto it = running_.find(event.id);
-  if (it == running_.end()) return;
+  const auto it = batches_.find(event.id);
+  if (it == batches_.end()) return;
   for (const Member& member : it->second) {
-    const auto entry = entries_.find(member.request);
-    if (entry == entries_.end()) continue;
-    Span& span = entry->second.spans[member.span];
+    Entry* entry = running(member.request);
+    if (entry == nullptr || member.span >= entry->spans.size()) continue;
+    Span& span = entry->spans[member.span];
     span.end = now;
     for (const InvocationResult& result : event.results) {
       if (result.id == member.invocation) span.error = result.error;
     }
   }
-  running_.erase(it);
+  batches_.erase(it);
 }
 
 void History::failed(BatchId batch, const std::string& error, Time now) {
   const std::lock_guard lock(mutex_);
-  const auto it = running_.find(batch);
-  if (it == running_.end()) return;
+  const auto it = batches_.find(batch);
+  if (it == batches_.end()) return;
   for (const Member& member : it->second) {
-    const auto entry = entries_.find(member.request);
-    if (entry == entries_.end()) continue;
-    entry->second.spans[member.span].end = now;
-    entry->second.spans[member.span].error = error;
+    Entry* entry = running(member.request);
+    if (entry == nullptr || member.span >= entry->spans.size()) continue;
+    entry->spans[member.span].end = now;
+    entry->spans[member.span].error = error;
   }
-  running_.erase(it);
+  batches_.erase(it);
 }
 
 void History::loaded(InstanceId instance, Time now) {
@@ -83,9 +92,9 @@ void History::unloaded(InstanceId instance) {
 
 void History::ended(RequestId id, const Ended& ended) {
   const std::lock_guard lock(mutex_);
-  const auto it = entries_.find(id);
-  if (it == entries_.end() || it->second.bytes > 0) return;
-  Entry& entry = it->second;
+  const auto node = unfinished_.extract(id);
+  if (node.empty()) return;
+  Entry& entry = *node.mapped();
   entry.ended = ended;
   entry.bytes = sizeof(Entry) + ended.error.size();
   for (const Span& span : entry.spans) {
@@ -93,35 +102,40 @@ void History::ended(RequestId id, const Ended& ended) {
     for (const std::string& line : span.log) entry.bytes += sizeof line + line.size();
   }
   bytes_ += entry.bytes;
-  finished_.push_back(id);
+  ended_[id] = node.mapped();
+  finished_.push_back(node.mapped());
   while (!finished_.empty() && (finished_.size() > finished_max_ || bytes_ > bytes_max_)) forget_oldest();
 }
 
+void History::release(const Entry& entry) {
+  const Application* application = entry.arrived.application.get();
+  bytes_ -= entry.bytes;
+  if (--requests_of_[application] > 0) return;
+  bytes_ -= bytes_of(*application);
+  requests_of_.erase(application);
+}
+
 void History::forget_oldest() {
-  const auto it = entries_.find(finished_.front());
+  const std::shared_ptr<const Entry> oldest = std::move(finished_.front());
   finished_.pop_front();
-  const Application* application = it->second.arrived.application.get();
-  bytes_ -= it->second.bytes;
-  if (--requests_of_[application] == 0) {
-    bytes_ -= bytes_of(*application);
-    requests_of_.erase(application);
-  }
-  entries_.erase(it);
+  const auto it = ended_.find(oldest->arrived.id);
+  if (it != ended_.end() && it->second == oldest) ended_.erase(it);
+  release(*oldest);
 }
 
 void History::log(BatchId batch, const std::string& line) {
   const std::lock_guard lock(mutex_);
-  const auto it = running_.find(batch);
-  if (it == running_.end()) return;
+  const auto it = batches_.find(batch);
+  if (it == batches_.end()) return;
   for (const Member& member : it->second) {
-    const auto entry = entries_.find(member.request);
-    if (entry == entries_.end()) continue;
-    std::vector<std::string>& lines = entry->second.spans[member.span].log;
+    Entry* entry = running(member.request);
+    if (entry == nullptr || member.span >= entry->spans.size()) continue;
+    std::vector<std::string>& lines = entry->spans[member.span].log;
     if (lines.size() < kLogLinesMax) lines.push_back(line);
   }
 }
 
-RequestRecord History::record_of(const Entry& entry) {
+RequestRecord History::head_of(const Entry& entry) {
   const Application& application = *entry.arrived.application;
   RequestRecord out{.id = entry.arrived.id,
                     .tenant = application.tenant,
@@ -135,6 +149,12 @@ RequestRecord History::record_of(const Entry& entry) {
                     .cost = entry.ended.cost,
                     .error = entry.ended.error};
   if (entry.ended.stage.valid()) out.stage = application.workflow.at(entry.ended.stage).name;
+  return out;
+}
+
+RequestRecord History::record_of(const Entry& entry) {
+  const Application& application = *entry.arrived.application;
+  RequestRecord out = head_of(entry);
   for (const Span& span : entry.spans) {
     const Stage& stage = workflow_of(application, span.path).at(span.stage);
     out.stages.push_back({.stage = stage_name(application, span.path, span.stage),
@@ -153,26 +173,54 @@ RequestRecord History::record_of(const Entry& entry) {
   return out;
 }
 
+// Of those that have ended pointers are copied under the lock, and records are made of them outside. Only requests that
+// run are read under it.
 std::vector<RequestRecord> History::list(const RequestQuery& query) const {
-  const std::lock_guard lock(mutex_);
+  const auto wanted = [&](const Entry& entry) {
+    return (query.tenant.empty() || entry.arrived.application->tenant == query.tenant) &&
+           (query.application.empty() || entry.arrived.application->name == query.application) &&
+           (!query.state || entry.ended.state == *query.state);
+  };
   std::vector<RequestRecord> out;
-  for (auto id = order_.rbegin(); id != order_.rend() && out.size() < query.limit; ++id) {
-    const auto it = entries_.find(*id);
-    if (it == entries_.end()) continue;
-    const Entry& entry = it->second;
-    if (!query.tenant.empty() && entry.arrived.application->tenant != query.tenant) continue;
-    if (!query.application.empty() && entry.arrived.application->name != query.application) continue;
-    if (query.state && entry.ended.state != *query.state) continue;
-    out.push_back(record_of(entry));
+  std::vector<std::shared_ptr<const Entry>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, entry] : unfinished_) {
+      if (wanted(*entry)) out.push_back(head_of(*entry));
+    }
+    ended.assign(finished_.begin(), finished_.end());
   }
+  std::erase_if(ended, [&](const auto& entry) { return !wanted(*entry); });
+  const auto newer = [](const auto& a, const auto& b) { return a->arrived.arrival > b->arrived.arrival; };
+  const std::size_t most = std::min(query.limit, ended.size());
+  std::partial_sort(ended.begin(), ended.begin() + static_cast<std::ptrdiff_t>(most), ended.end(), newer);
+  for (std::size_t i = 0; i < most; ++i) out.push_back(record_of(*ended[i]));
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.arrival > b.arrival; });
+  std::unordered_set<RequestId> seen;  // one that came again is listed as it came last
+  std::erase_if(out, [&](const RequestRecord& record) { return !seen.insert(record.id).second; });
+  if (out.size() > query.limit) out.resize(query.limit);
   return out;
 }
 
+// A copy of what runs, with the stages that began last.
 std::optional<RequestRecord> History::find(RequestId id) const {
-  const std::lock_guard lock(mutex_);
-  const auto it = entries_.find(id);
-  if (it == entries_.end()) return std::nullopt;
-  return record_of(it->second);
+  constexpr std::size_t kSpansMax = 1000;
+  std::shared_ptr<const Entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto running = unfinished_.find(id); running != unfinished_.end()) {
+      const Entry& from = *running->second;
+      auto copy = std::make_shared<Entry>();
+      copy->arrived = from.arrived;
+      copy->ended = from.ended;
+      const std::size_t most = std::min(kSpansMax, from.spans.size());
+      copy->spans.assign(from.spans.end() - static_cast<std::ptrdiff_t>(most), from.spans.end());
+      entry = std::move(copy);
+    } else if (const auto it = ended_.find(id); it != ended_.end()) {
+      entry = it->second;
+    }
+  }
+  return entry ? std::optional(record_of(*entry)) : std::nullopt;
 }
 
 }  // namespace sluice::live

@@ -1,5 +1,6 @@
 // History: the requests of the recent past, stage by stage, for `requests`, `trace` and the statistics. Written by the
-// scheduler's thread, read by any; bounded in number and bytes, and then the oldest are forgotten.
+// scheduler's thread, read by any; bounded in number and bytes, and then the oldest are forgotten. Readers hold the
+// lock for pointers only: a request that has ended is not changed any more.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -31,6 +32,7 @@ class History {
     Time arrival, deadline;
     bool asynchronous = false;
   };
+  // Again for an id that has ended: as a new request.
   void arrived(const Arrived& arrived);
   void started(const StartBatch& start, Time now);
   void finished(const BatchFinished& event, Time now);
@@ -47,7 +49,8 @@ class History {
   void ended(RequestId id, const Ended& ended);
   void log(BatchId batch, const std::string& line);
 
-  [[nodiscard]] std::vector<RequestRecord> list(const RequestQuery& query) const;  // newest first
+  // The newest first, those that run among them without their stages.
+  [[nodiscard]] std::vector<RequestRecord> list(const RequestQuery& query) const;
   [[nodiscard]] std::optional<RequestRecord> find(RequestId id) const;
 
  private:
@@ -73,15 +76,19 @@ class History {
     InvocationId invocation;
     std::size_t span = 0;
   };
+  using Shared = std::shared_ptr<Entry>;
+  [[nodiscard]] static RequestRecord head_of(const Entry& entry);
   [[nodiscard]] static RequestRecord record_of(const Entry& entry);
+  [[nodiscard]] Entry* running(RequestId id);  // null: it has ended, or is not known
+  void release(const Entry& entry);
   void forget_oldest();
 
   const std::size_t finished_max_, bytes_max_;
   mutable std::mutex mutex_;
-  std::unordered_map<RequestId, Entry> entries_;
-  std::deque<RequestId> order_;     // as they came
-  std::deque<RequestId> finished_;  // in order of their end
-  std::unordered_map<BatchId, std::vector<Member>> running_;
+  std::unordered_map<RequestId, Shared> unfinished_;
+  std::unordered_map<RequestId, std::shared_ptr<const Entry>> ended_;  // the last one of each id
+  std::deque<std::shared_ptr<const Entry>> finished_;                  // in order of their end
+  std::unordered_map<BatchId, std::vector<Member>> batches_;
   std::map<InstanceId, Time> loaded_;
   std::unordered_map<const Application*, std::size_t> requests_of_;  // how many entries hold it
   std::size_t bytes_ = 0;

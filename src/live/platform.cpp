@@ -103,7 +103,12 @@ Status Platform::make_runner(std::uint64_t epoch) {
   const std::string events = options_.directory + "/events";
   std::error_code failed;
   std::filesystem::create_directories(events, failed);
-  auto log = EventLog::open({.directory = events, .epoch = epoch}, header);
+  data::never_before(last_instant(events));
+  auto log = EventLog::open({.directory = events,
+                             .epoch = epoch,
+                             .segment_bytes = options_.log_segment_bytes,
+                             .bytes_max = options_.log_bytes_max},
+                            header);
   if (!log) return log.error();
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
@@ -236,7 +241,12 @@ std::vector<RequestRecord> Platform::requests(const Principal& principal, Reques
   std::vector<RequestRecord> out = runner_->history().list(query);
   for (RequestRecord& record : journal_->list(query)) {
     const auto same = [&](const RequestRecord& r) { return r.id == record.id; };
-    if (std::none_of(out.begin(), out.end(), same)) out.push_back(std::move(record));
+    const auto recent = std::find_if(out.begin(), out.end(), same);
+    if (recent == out.end()) {
+      out.push_back(std::move(record));
+    } else {  // it may wait in the journal after it was refused
+      recent->state = record.state;
+    }
   }
   std::sort(out.begin(), out.end(),
             [](const RequestRecord& a, const RequestRecord& b) { return a.arrival > b.arrival; });

@@ -35,6 +35,7 @@ struct PlatformOptions {
   store::Options store;
   std::size_t mailbox_max = 20'000;
   Duration profile_budget = Duration::s(20);
+  std::uint64_t log_segment_bytes = 256u << 20, log_bytes_max = 1u << 30;  // event_log.h
   std::function<void(const std::string&)> say;  // what an operator should see, a line each, from any thread
 };
 

@@ -1,22 +1,92 @@
 #include "live/profiling.h"
 
+#include <chrono>
+#include <future>
+
+#include "base/hash.h"
 #include "base/text.h"
 #include "invoker/profiler.h"
 #include "spec/profile_csv.h"
 
 namespace sluice::live {
+namespace {
+
+// What was learned is kept beside what was measured: a function that is measured anew begins without it.
+std::uint64_t learned_key(std::uint64_t key) {
+  Hash hash;
+  hash.add(std::string_view("learned"));
+  hash.add(key);
+  return hash.value();
+}
+
+}  // namespace
 
 Profiling::Profiling(Options options, data::Arenas& arenas, store::Writer& writer, store::Reader& reader,
                      Mailbox<Letter>& runner)
-    : options_(std::move(options)), arenas_(arenas), writer_(writer), reader_(reader), runner_(runner) {}
+    : options_(std::move(options)), arenas_(arenas), writer_(writer), reader_(reader), runner_(runner) {
+  watcher_ = std::thread([this] { look_at_learned(); });
+}
 
 void Profiling::stop() {
-  stopping_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_one();
+  if (watcher_.joinable()) watcher_.join();
   thread_.stop();
 }
 
 void Profiling::say(const std::string& line) const {
   if (options_.say) options_.say(line);
+}
+
+void Profiling::watch(const Application& application, const std::vector<std::uint64_t>& keys) {
+  Watched watched{.keys = keys};
+  for (std::size_t f = 0; f < keys.size(); ++f) {
+    const Function& function = application.functions[f];
+    watched.kept.push_back(function.profile);
+    auto learned = find(learned_key(keys[f]));
+    if (!learned) continue;
+    watched.kept.back() = *learned;
+    runner_.post(Profiled{application.tenant, application.name, function.name,
+                          std::make_shared<const Profile>(std::move(*learned))});
+  }
+  const std::lock_guard lock(mutex_);
+  watched_[{application.tenant, application.name}] = std::move(watched);
+}
+
+// Now and then, and once more at the end: what is learned after that is lost to a crash, and learned again.
+void Profiling::look_at_learned() {
+  const auto every = std::chrono::nanoseconds(options_.keep_every.count_ns());
+  for (bool last = false; !last;) {
+    {
+      std::unique_lock lock(mutex_);
+      last = stopped_.wait_for(lock, every, [&] { return stopping_.load(); });
+    }
+    auto told = std::make_shared<std::promise<std::vector<std::shared_ptr<const Application>>>>();
+    auto answer = told->get_future();
+    runner_.post(Telling{[told](auto believed) { told->set_value(std::move(believed)); }});
+    if (answer.wait_for(std::chrono::seconds(1)) == std::future_status::ready) keep_learned(answer.get());
+  }
+}
+
+void Profiling::keep_learned(const std::vector<std::shared_ptr<const Application>>& believed) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& application : believed) {
+    const auto watched = watched_.find({application->tenant, application->name});
+    if (watched == watched_.end() || watched->second.keys.size() != application->functions.size()) continue;
+    for (std::size_t f = 0; f < application->functions.size(); ++f) {
+      const Profile& now = application->functions[f].profile;
+      const auto* table = std::get_if<ProfileTable>(&now);
+      if (table == nullptr || now == watched->second.kept[f]) continue;
+      watched->second.kept[f] = now;
+      const std::uint64_t key = learned_key(watched->second.keys[f]);
+      measured_[key] = now;
+      writer_.post([key, csv = spec::write_profile_csv(*table)](store::Store& s) { return s.put_profile(key, csv); },
+                   [](const Status&) {});
+    }
+  }
 }
 
 // Memory first: the store may lag behind, or be full.

@@ -1,12 +1,15 @@
-// Profiling: how long functions take, by a key of their content: what was measured before, and a thread that measures
-// the others and tells the runner and the store. Used by Deployments.
+// Profiling: how long functions take, by a key of their content: what was measured before, what executions have taught
+// since, and a thread that measures the others. What is measured or learned is in the store, so that a scheduler that
+// begins anew is told. Used by Deployments.
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "domain/cluster.h"
@@ -23,8 +26,9 @@ class Profiling {
  public:
   struct Options {
     invoker::Spawner::Options spawner;
-    std::uint32_t vcpu_max = 1;         // of one machine
-    Duration budget = Duration::s(20);  // for each function
+    std::uint32_t vcpu_max = 1;            // of one machine
+    Duration budget = Duration::s(20);     // for each function
+    Duration keep_every = Duration::s(5);  // what was learned
     std::function<void(const std::string&)> say;
   };
   // All must outlive the profiling; `runner` is told what was measured.
@@ -38,11 +42,15 @@ class Profiling {
   [[nodiscard]] std::optional<Profile> find(std::uint64_t key) const;
   // Later, one function after the other.
   void measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions);
+  // Tells the runner what was learned of these functions by earlier starts, and keeps what it learns from now on.
+  void watch(const Application& application, const std::vector<std::uint64_t>& keys);
   void stop();  // soon; what is being measured is forgotten
 
  private:
   void measure(const Application& application, const Unprofiled& wanted);
   void keep(std::uint64_t key, const ProfileTable& table);
+  void look_at_learned();
+  void keep_learned(const std::vector<std::shared_ptr<const Application>>& believed);
   void say(const std::string& line) const;
 
   Options options_;
@@ -53,6 +61,13 @@ class Profiling {
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Profile> measured_;  // by key, since the start; guarded
+  struct Watched {
+    std::vector<std::uint64_t> keys;
+    std::vector<Profile> kept;  // by function: as deployed, or as it was kept last
+  };
+  std::map<std::pair<std::string, std::string>, Watched> watched_;  // by tenant and application; guarded
+  std::condition_variable stopped_;
+  std::thread watcher_;
   invoker::TaskThread thread_;
 };
 

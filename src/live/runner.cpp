@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/clock.h"
 #include "data/values.h"
+#include "live/ports_of.h"
 
 namespace sluice::live {
 namespace {
@@ -87,8 +88,10 @@ void Runner::loop() {
 }
 
 void Runner::work() {
+  step_.begin();
   heard_.clear();
   link_.receive(data::now(), heard_);
+  step_.end_of(StepClock::Part::look);
   mailbox_.take(letters_);
   now_ = std::max(now_, data::now());
   for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
@@ -100,9 +103,12 @@ void Runner::work() {
     const auto wake = scheduler_->next_wake();
     return wake && *wake <= now_;
   };
+  step_.end_of(StepClock::Part::read);
   if (told_ || due()) decide();
   in_system_.store(scheduler_->requests_in_system());
   if (changed_ && now_ - published_ >= kSnapshotAge) publish();
+  step_.end_of(StepClock::Part::publish);
+  note_step();
   waker_.listen(std::min(wake_at().value_or(Time::max()), link_.due()));
   if (mailbox_.size() > 0 || link_.due() <= now_) waker_.ring();
 }
@@ -113,11 +119,24 @@ void Runner::decide() {
   const Time began = data::now();
   scheduler_->decide(now_, commands_);
   decisions_.add(data::now() - began);
+  step_.end_of(StepClock::Part::decide);
   log_.decided(commands_, now_);
   if (const Status flushed = log_.flush(); !flushed) tell_.trouble(flushed.error().message);
+  step_.end_of(StepClock::Part::log);
   deliver(commands_);
   forget_retired();
+  step_.end_of(StepClock::Part::deliver);
   log_.rotate_if_due(*scheduler_);
+  step_.end_of(StepClock::Part::log);
+}
+
+// Whatever is slow here holds up everybody. Told at most once in ten seconds.
+void Runner::note_step() {
+  constexpr Duration kSlow = Duration::ms(1), kTellEvery = Duration::s(10);
+  steps_.add(step_.whole());
+  if (step_.whole() <= kSlow || now_ - slow_told_ < kTellEvery) return;
+  slow_told_ = now_;
+  tell_.trouble(str("a step took ", step_.whole().to_ms(), " ms: ", step_.text()));
 }
 
 std::optional<Time> Runner::wake_at() const {
@@ -249,7 +268,12 @@ ApplicationId Runner::install(std::shared_ptr<const Application> application, co
                        .version = deploying.version,
                        .is_function = is_function,
                        .reason = deploying.reason,
-                       .tenant = deploying.tenant});
+                       .stats = {},
+                       .tenant = deploying.tenant,
+                       .functions = {},
+                       .inputs = inputs_of(*application),
+                       .outputs = outputs_of(*application),
+                       .batch_max = batch_max_of(*application)});
   link_.deploy(id, application);
   observe(ApplicationDeployed{id, std::move(application)});
   return id;
@@ -312,6 +336,15 @@ void Runner::read(Cancelling& cancelling) {
   if (it == pending_.end()) return;
   if (!cancelling.principal.sees(deployed_[it->second.application.index()].application->tenant)) return;
   observe(RequestCancelled{cancelling.request});
+}
+
+void Runner::read(Telling& telling) {
+  std::vector<std::shared_ptr<const Application>> believed;
+  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
+    const bool whole = !deployed_[a].removed && !deployed_[a].is_function;
+    if (whole) believed.push_back(scheduler_->believed(ApplicationId(a)));
+  }
+  telling.tell(std::move(believed));
 }
 
 void Runner::read(Barrier& barrier) {

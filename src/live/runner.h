@@ -24,6 +24,7 @@
 #include "live/history.h"
 #include "live/mailbox.h"
 #include "live/service.h"
+#include "live/step_clock.h"
 
 namespace sluice::live {
 
@@ -56,11 +57,15 @@ struct Profiled {
   std::string tenant, application, function;
   std::shared_ptr<const Profile> profile;
 };
+struct Telling {  // what planners believe of every application that is deployed, for whoever keeps it
+  std::function<void(std::vector<std::shared_ptr<const Application>>)> tell;
+};
 struct Barrier {
   std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
 };
 struct Stopping {};  // the thread
-using Letter = std::variant<Event, Arriving, Deploying, Missing, Removing, Cancelling, Profiled, Barrier, Stopping>;
+using Letter =
+    std::variant<Event, Arriving, Deploying, Missing, Removing, Cancelling, Profiled, Telling, Barrier, Stopping>;
 
 class Runner {
  public:
@@ -112,6 +117,8 @@ class Runner {
     ModelStats stats;
     TenantId tenant;
     std::vector<ApplicationId> functions;  // alone; of an application
+    Ports inputs, outputs;                 // of the application, worked out once
+    std::uint32_t batch_max = 1;
   };
   using Names = std::unordered_map<std::string, ApplicationId>;
 
@@ -136,6 +143,7 @@ class Runner {
   void read(Removing& removing);
   void read(Cancelling& cancelling);
   void read(Profiled& profiled);
+  void read(Telling& telling);
   void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
   [[nodiscard]] ApplicationId install(std::shared_ptr<const Application> application, const Deploying& deploying,
@@ -158,6 +166,7 @@ class Runner {
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
   [[nodiscard]] static Model model_of(const std::string& tenant, const std::string& name, const Deployed& deployed);
+  void note_step();
   [[nodiscard]] NodeInfo node_of(const policy::Invoker& invoker) const;
 
   std::unique_ptr<core::Scheduler> scheduler_;
@@ -189,7 +198,9 @@ class Runner {
   bus::Heard heard_;   // scratch
   Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;
-  DecisionTimes decisions_;
+  TimeCounts decisions_, steps_;
+  StepClock step_;
+  Time slow_told_;
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
   std::atomic<std::uint64_t> in_system_ = 0;

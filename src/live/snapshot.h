@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -15,7 +16,7 @@
 #include "domain/configuration.h"
 #include "domain/event_parts.h"
 #include "domain/ids.h"
-#include "live/decision_times.h"
+#include "live/time_counts.h"
 
 namespace sluice::live {
 
@@ -46,6 +47,27 @@ struct ModelStats {
   Dollars cost = 0;
 };
 
+// Ports that many snapshots share: read like a vector.
+class Ports {
+ public:
+  Ports() = default;
+  Ports(std::vector<Port> ports) : ports_(std::make_shared<const std::vector<Port>>(std::move(ports))) {}  // NOLINT
+  operator const std::vector<Port>&() const { return all(); }                                              // NOLINT
+  [[nodiscard]] const std::vector<Port>& all() const {
+    static const std::vector<Port> kNone;
+    return ports_ == nullptr ? kNone : *ports_;
+  }
+  [[nodiscard]] auto begin() const { return all().begin(); }
+  [[nodiscard]] auto end() const { return all().end(); }
+  [[nodiscard]] const Port* data() const { return all().data(); }
+  [[nodiscard]] std::size_t size() const { return all().size(); }
+  [[nodiscard]] bool empty() const { return all().empty(); }
+  [[nodiscard]] const Port& front() const { return all().front(); }
+
+ private:
+  std::shared_ptr<const std::vector<Port>> ports_;
+};
+
 // An application, or a function called as one.
 struct Model {
   std::string tenant = "default", name;
@@ -53,9 +75,9 @@ struct Model {
   ModelState state = ModelState::ready;
   std::string reason;  // where not ready, or while it is being profiled
   std::shared_ptr<const Application> application;
-  bool is_function = false;           // an implicit application of one stage
-  std::vector<Port> inputs, outputs;  // of the whole; empty where not declared
-  std::uint32_t batch_max = 1;        // that its functions may be run with
+  bool is_function = false;     // an implicit application of one stage
+  Ports inputs, outputs;        // of the whole; empty where not declared
+  std::uint32_t batch_max = 1;  // that its functions may be run with
   ModelStats stats;
 };
 
@@ -100,7 +122,7 @@ struct Snapshot {
   std::uint64_t bytes_in = 0, bytes_out = 0, bytes_gathered = 0, gathers = 0, batches = 0;
   std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;
   std::vector<ColdStartStats> cold;  // by tenant, application and function
-  DecisionTimes decisions;
+  TimeCounts decisions, steps;       // a step: all that one turn of the scheduler's thread does
 
   [[nodiscard]] std::span<const Model> models_of(std::string_view tenant) const;
   // Null: none. Applications win over functions of the same name.

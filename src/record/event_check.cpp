@@ -84,6 +84,11 @@ std::optional<ApplicationId> application_of(const Event& event) {
 
 }  // namespace
 
+EventCheck::EventCheck(const core::Scheduler& scheduler) : last_(scheduler.now()) {
+  for (std::uint32_t a = 0; a < scheduler.applications(); ++a)
+    applications_.push_back(scheduler.deployed(ApplicationId(a)));
+}
+
 Status EventCheck::check(Time at) {
   if (at < last_) return refused(str("time goes back from ", last_.count_ns(), " ns to ", at.count_ns(), " ns"));
   last_ = at;

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/scheduler.h"
 #include "record/event_codec.h"
 
 namespace sluice::record {
 
 class EventCheck {
  public:
+  EventCheck() = default;
+  // Of a scheduler that has been told something already.
+  explicit EventCheck(const core::Scheduler& scheduler);
   // Time never goes back.
   [[nodiscard]] Status check(Time at);
   // The event after those that were checked before: applications are deployed in the order of their ids and can be

@@ -19,9 +19,13 @@ struct LogHeader {
   std::string scheduler;  // its name in policy/catalog.h
   policy::Parameters parameters;
   core::Limits limits;
-  Transfer transfer;  // what moving inputs was believed to take
-  void visit(auto& archive) { archive(scheduler, parameters, limits, transfer); }
+  Transfer transfer;              // what moving inputs was believed to take
+  std::uint64_t begins_with = 0;  // hash_of_save() of the state before the first event; 0: a new scheduler
+  void visit(auto& archive) { archive(scheduler, parameters, limits, transfer, begins_with); }
 };
+
+// What a header says of the save that its log goes on from; never 0.
+[[nodiscard]] std::uint64_t hash_of_save(std::string_view save);
 
 // The scheduler decided, for everything observed before; what it wanted done is kept as a hash only.
 struct Decided {
@@ -40,7 +44,7 @@ constexpr RecordKind last_of(RecordKind) {
   return RecordKind::decided;
 }
 inline constexpr std::string_view kLogMagic = "sluicelog";
-inline constexpr std::uint8_t kLogVersion = 3;  // of the bytes; grows when a type that is saved changes
+inline constexpr std::uint8_t kLogVersion = 4;  // of the bytes; grows when a type that is saved changes
 
 struct RecordFrame {
   std::uint32_t length = 0, complement = 0;

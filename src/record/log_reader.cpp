@@ -93,4 +93,14 @@ Result<std::optional<Record>> LogReader::next() {
   return out;
 }
 
+std::optional<Time> LogReader::last_decision() {
+  std::optional<Time> last;
+  for (;;) {
+    const auto found = read_content();
+    if (!found || !*found) return last;
+    if (kind_of(content_) != RecordKind::decided) continue;
+    if (const auto decided = load<Decided>(std::string_view(content_).substr(1))) last = decided->at;
+  }
+}
+
 }  // namespace sluice::record

@@ -19,6 +19,9 @@ class LogReader {
   // The next record; nothing at the end of the log. After an error there is no next.
   [[nodiscard]] Result<std::optional<Record>> next();
 
+  // Reads on to the end, or to what cannot be read: the instant of the last decision. Decodes no events.
+  [[nodiscard]] std::optional<Time> last_decision();
+
   // After an error: the log just stops within its last record, as a crash while writing leaves it. The records before
   // are whole, so a caller may go on with those.
   [[nodiscard]] bool cut_off() const { return cut_off_; }

@@ -24,6 +24,10 @@ RecordFrame frame_of(std::string_view content) {
   return {length, ~length, hash.value()};
 }
 
+std::uint64_t hash_of_save(std::string_view save) {
+  return std::max<std::uint64_t>(1, frame_of(save).checksum);
+}
+
 void LogWriter::begin(RecordKind kind) {
   begin_ = out_.size();
   out_.append(kRecordFrameBytes, '\0');

@@ -13,9 +13,15 @@ Result<std::unique_ptr<core::Scheduler>> make_scheduler(const LogHeader& header)
   return std::make_unique<core::Scheduler>(std::move(policies).value(), header.limits, header.transfer);
 }
 
+Status load_save(const LogHeader& header, std::string_view save, core::Scheduler& scheduler) {
+  if (hash_of_save(save) != header.begins_with)
+    return Error{ErrorCode::invalid, "the save is damaged, or not the one that the log goes on from"};
+  return scheduler.load(save);
+}
+
 Result<Replayed> replay(LogReader& log, core::Scheduler& scheduler) {
   Replayed out;
-  EventCheck allowed;
+  EventCheck allowed(scheduler);
   Commands commands;
   for (;;) {
     const std::uint64_t byte = log.offset();

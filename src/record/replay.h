@@ -27,7 +27,11 @@ struct Replayed {
 // The scheduler a log was recorded with, before its first event.
 [[nodiscard]] Result<std::unique_ptr<core::Scheduler>> make_scheduler(const LogHeader& header);
 
-// REQUIRES: `scheduler` has observed nothing. An error names the byte of the log that cannot be replayed.
+// Makes it what it was when the log began. REQUIRES: the header says that the log begins with a save.
+[[nodiscard]] Status load_save(const LogHeader& header, std::string_view save, core::Scheduler& scheduler);
+
+// REQUIRES: `scheduler` has observed nothing, or is as load_save() left it. An error names the byte of the log that
+// cannot be replayed.
 [[nodiscard]] Result<Replayed> replay(LogReader& log, core::Scheduler& scheduler);
 
 }  // namespace sluice::record

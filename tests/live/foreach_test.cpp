@@ -265,9 +265,9 @@ TEST_F(ForeachTest, CallersAreToldOfListsAndNothingOfWhatIsNotDeclared) {
   };
   const Model list = model_of("list", "  each: {function: f, foreach: request.rows, inputs: {x: request.rows}}\n");
   ASSERT_EQ(list.inputs.size(), 1u);
-  EXPECT_EQ(list.inputs[0].name, "rows");
-  EXPECT_EQ(list.inputs[0].shape, (std::vector<std::int64_t>{-1, 2}));
-  EXPECT_EQ(list.outputs.at(0).shape, (std::vector<std::int64_t>{-1, 3}));
+  EXPECT_EQ(list.inputs.front().name, "rows");
+  EXPECT_EQ(list.inputs.front().shape, (std::vector<std::int64_t>{-1, 2}));
+  EXPECT_EQ(list.outputs.all().at(0).shape, (std::vector<std::int64_t>{-1, 3}));
   const Model body =
       model_of("body", "  one: {function: f}\n  each: {foreach: {over: request.x, workflow: {a: {function: f}}}}\n");
   EXPECT_TRUE(body.inputs.empty());

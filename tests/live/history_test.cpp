@@ -69,5 +69,41 @@ TEST(History, WhatRunsIsNeverForgotten) {
   EXPECT_FALSE(history.find(RequestId(4)).has_value());
 }
 
+TEST(History, ARequestThatComesAgainIsListedAsItCameLast) {
+  History history(10);
+  const auto application = application_of(1);
+  history.arrived({.id = RequestId(1), .application = application, .arrival = Time::from_ns(1)});
+  history.ended(RequestId(1), {.state = RequestState::rejected});
+  history.arrived({.id = RequestId(1), .application = application, .arrival = Time::from_ns(2)});
+  ASSERT_EQ(history.list({.limit = 100}).size(), 1u);
+  EXPECT_EQ(history.list({.limit = 100})[0].state, RequestState::running);
+  history.ended(RequestId(1), {.state = RequestState::met});
+  ASSERT_EQ(history.list({.limit = 100}).size(), 1u);
+  EXPECT_EQ(history.find(RequestId(1))->state, RequestState::met);
+}
+
+TEST(History, ForgettingTheFirstOfARequestThatCameAgainKeepsTheLast) {
+  History history(2);
+  for (int i = 0; i < 2; ++i) serve(history, 1, application_of(1));
+  serve(history, 2, application_of(1));
+  EXPECT_TRUE(history.find(RequestId(1)).has_value());
+  serve(history, 3, application_of(1));
+  EXPECT_FALSE(history.find(RequestId(1)).has_value());
+}
+
+TEST(History, ListsTheNewestFirstWhateverEndedFirst) {
+  History history(100);
+  const auto application = application_of(1);
+  for (std::uint64_t id = 1; id <= 4; ++id) {
+    history.arrived({.id = RequestId(id), .application = application, .arrival = Time::from_ns(std::int64_t(id))});
+  }
+  for (const std::uint64_t id : {4u, 1u, 3u}) history.ended(RequestId(id), {});
+  const auto listed = history.list({.limit = 3});
+  ASSERT_EQ(listed.size(), 3u);
+  EXPECT_EQ(listed[0].id, RequestId(4));
+  EXPECT_EQ(listed[1].id, RequestId(3));
+  EXPECT_EQ(listed[2].id, RequestId(2));
+}
+
 }  // namespace
 }  // namespace sluice::live

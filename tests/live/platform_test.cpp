@@ -262,6 +262,27 @@ TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
   for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
 }
 
+TEST_F(PlatformTest, ANewVersionWithoutAFunctionTakesTheFunctionAway) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  ASSERT_TRUE(deploy(*platform_, R"(
+application: chain
+slo: {latency: 2s, percentile: 95}
+functions:
+  first: {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 2.0, 0.1]]}}
+workflow: {first: {}}
+)")
+                  .ok());
+  for (const char* name : {"chain.second", "second"}) {
+    const Answer answer = call(*platform_, {.application = name, .inputs = floats(*platform_, "x", {1})}).get();
+    EXPECT_EQ(answer.kind, AnswerKind::rejected) << name;
+  }
+  for (const char* name : {"chain", "chain.first", "first"}) {
+    const Answer answer = call(*platform_, {.application = name, .inputs = floats(*platform_, "x", {1})}).get();
+    EXPECT_EQ(answer.kind, AnswerKind::finished) << name << " " << answer.error;
+  }
+}
+
 TEST_F(PlatformTest, ARedeployAfterARestartMeasuresNothingAgain) {
   constexpr const char* kUnprofiled = R"(
 application: plain

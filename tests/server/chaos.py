@@ -4,8 +4,9 @@ and 99 % of them in time.
 
 usage: chaos.py [--requests N] [--seconds S] [--restarts R] [--seed X]
 A client of its own posts asynchronous requests; every 200 ms a worker gets SIGKILL, and R times the server, which is started
-again on the same data directory. Then all accepted requests are looked up, the answers written to the journal are counted (by
-a trigger that only this test puts there), and after SIGTERM nothing of the server may be left.
+again on the same data directory. Then all accepted requests are looked up, of which 99 % must be met, the answers written to
+the journal are counted (by a trigger that only this test puts there), all event logs are replayed, and after SIGTERM nothing of
+the server may be left.
 """
 import argparse
 import collections
@@ -21,7 +22,7 @@ import threading
 import time
 from pathlib import Path
 
-from serving import (HERE, PATIENCE, Failure, Server, floats, left_control_groups, left_in_shared_memory, marked,
+from serving import (HERE, PATIENCE, PROGRAM, Failure, Server, floats, left_control_groups, left_in_shared_memory, marked,
                      run_in_folder, wait_until)
 
 KILL_EVERY = 0.2  # seconds
@@ -152,6 +153,13 @@ class Chaos:
             raise Failure(f"only {states['met']} of {len(accepted)} requests were met: {dict(states)}")
         return states
 
+    def check_logs(self):
+        """Of all lives: each is whole up to where its server was killed, and gives the same commands again."""
+        for log in sorted(Path(self.data, "events").glob("*.log")):
+            ran = subprocess.run([PROGRAM, "replay", log], capture_output=True, text=True, check=False)
+            if ran.returncode != 0:
+                raise Failure(f"{log.name} does not replay: {ran.stdout}{ran.stderr}")
+
     def check_journal(self):
         """After the server is gone: nothing unanswered, nothing answered twice."""
         database = sqlite3.connect(f"{self.data}/sluice.db")
@@ -219,6 +227,7 @@ def run(folder, options):
         if status != 0:
             raise Failure(f"SIGTERM: status {status}, {server.lines[-3:]}")
         kept = chaos.check_journal()
+        chaos.check_logs()
         wait_until("all processes are gone", lambda: not marked(chaos.mark), patience=2)
         left = left_in_shared_memory() + left_control_groups([s.pid for s in chaos.servers])
         if left:

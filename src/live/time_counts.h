@@ -1,5 +1,5 @@
-// DecisionTimes: how long the scheduler's decisions took, as counts up to fixed bounds. Filled by Runner with every
-// decision, so adding costs a few nanoseconds; a copy goes into every snapshot.
+// TimeCounts: how long something took that happens often, as counts up to fixed bounds. Filled by Runner with every
+// decision and step, so adding costs a few nanoseconds; a copy goes into every snapshot.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace sluice::live {
 
-struct DecisionTimes {
+struct TimeCounts {
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
       1'000,   2'500,     5'000,     10'000,    25'000,     50'000,     100'000,    250'000,
       500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 25'000'000, 50'000'000, 100'000'000};

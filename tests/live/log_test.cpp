@@ -1,0 +1,163 @@
+// What is written for replay and for the next start: segments with their saves, bounded; what was learned.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+
+#include "base/text.h"
+#include "data/clock.h"
+#include "live/event_log.h"
+#include "live/live_server.h"
+
+namespace sluice::live {
+namespace {
+
+namespace fs = std::filesystem;
+using live_test::call;
+using live_test::deploy;
+using live_test::floats;
+
+constexpr const char* kQuick = R"(
+application: quick
+slo: {latency: 20s}
+functions:
+  f: {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 0.5, 0.01]]}}
+workflow: {f: {}}
+)";
+
+class LogTest : public testing::Test {
+ protected:
+  void start(std::uint64_t segment_bytes, std::uint64_t bytes_max = 1u << 30) {
+    platform_.reset();
+    PlatformOptions options = live_test::options_in(folder_.path());
+    options.log_segment_bytes = segment_bytes;
+    options.log_bytes_max = bytes_max;
+    platform_ = std::move(Platform::start(options).value());
+  }
+  void serve(const std::string& application, int count) {
+    for (int i = 0; i < count; ++i) {
+      const Answer answer =
+          call(*platform_, {.application = application, .inputs = floats(*platform_, "x", {1})}).get();
+      ASSERT_EQ(answer.kind, AnswerKind::finished) << answer.error;
+    }
+  }
+  [[nodiscard]] std::string events() const { return folder_.path() + "/events"; }
+  [[nodiscard]] std::vector<fs::path> logs() const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::directory_iterator(events())) {
+      if (entry.path().extension() == ".log") out.push_back(entry.path());
+    }
+    return out;
+  }
+  live_test::TemporaryFolder folder_;
+  std::unique_ptr<Platform> platform_;
+};
+
+Result<record::Replayed> replay_segment(const fs::path& log) {
+  std::ifstream in(log, std::ios::binary);
+  auto reader = record::LogReader::open(in);
+  if (!reader) return reader.error();
+  auto scheduler = record::make_scheduler(reader->header());
+  if (!scheduler) return scheduler.error();
+  if (reader->header().begins_with != 0) {
+    std::ifstream saved(fs::path(log).replace_extension(".save"), std::ios::binary);
+    const std::string save{std::istreambuf_iterator<char>(saved), std::istreambuf_iterator<char>()};
+    if (const Status loaded = record::load_save(reader->header(), save, **scheduler); !loaded) return loaded.error();
+  }
+  return record::replay(*reader, **scheduler);
+}
+
+TEST_F(LogTest, EverySegmentReplaysFromItsSave) {
+  start(16u << 10);
+  ASSERT_TRUE(deploy(*platform_, kQuick).ok());
+  serve("quick", 200);
+  platform_.reset();
+  const auto segments = logs();
+  EXPECT_GE(segments.size(), 3u);
+  for (const fs::path& log : segments) {
+    const auto replayed = replay_segment(log);
+    ASSERT_TRUE(replayed.ok()) << log << ": " << replayed.error().message;
+    EXPECT_FALSE(replayed->difference.has_value()) << log;
+  }
+}
+
+TEST_F(LogTest, ASaveOfAnotherSegmentIsRefused) {
+  start(16u << 10);
+  ASSERT_TRUE(deploy(*platform_, kQuick).ok());
+  serve("quick", 200);
+  platform_.reset();
+  ASSERT_TRUE(fs::exists(events() + "/events-1-2.save"));
+  fs::copy_file(events() + "/events-1-1.save", events() + "/events-1-2.save", fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(replay_segment(events() + "/events-1-2.log").ok());
+}
+
+TEST_F(LogTest, LogsOfAllStartsTogetherAreBounded) {
+  constexpr std::uint64_t kSegment = 16u << 10, kMax = 128u << 10;
+  for (int life = 0; life < 3; ++life) {
+    start(kSegment, kMax);
+    if (life == 0) {
+      ASSERT_TRUE(deploy(*platform_, kQuick).ok());
+    }
+    serve("quick", 300);
+  }
+  platform_.reset();
+  std::uint64_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(events())) bytes += entry.file_size();
+  EXPECT_LT(bytes, kMax + 4 * kSegment);
+  EXPECT_FALSE(fs::exists(events() + "/events-1-0.log"));
+  for (const fs::path& log : logs()) EXPECT_TRUE(replay_segment(log).ok()) << log;
+}
+
+// The machine's clock was set back by an hour between two starts.
+TEST_F(LogTest, TimeDoesNotGoBackOverARestart) {
+  fs::create_directories(events());
+  const Time before = data::now() + Duration::s(3600);
+  std::string bytes;
+  record::LogWriter writer(bytes);
+  writer.header({.scheduler = "sluice"});
+  writer.decided({.at = before});
+  std::ofstream(events() + "/events-0-0.log", std::ios::binary) << bytes;
+  start(1u << 20);
+  EXPECT_GE(data::now(), before);
+  ASSERT_TRUE(deploy(*platform_, kQuick).ok());
+  serve("quick", 3);
+  platform_.reset();
+  EXPECT_GE(last_instant(events()), before);
+}
+
+// A function that takes ten times what its document says.
+TEST_F(LogTest, WhatWasLearnedIsThereAfterARestart) {
+  constexpr const char* kSlow = R"(
+application: slow
+slo: {latency: 20s}
+functions:
+  f:
+    runtime: process
+    command: [sh, -c, "while read line; do sleep 0.03; echo '{\"x\": [7.0]}' >&3; done"]
+    memory: 10MB
+    profile: {table: [[1, 1, 0, 3.0, 0.1]]}
+workflow: {f: {}}
+)";
+  start(1u << 20);
+  ASSERT_TRUE(deploy(*platform_, kSlow).ok());
+  for (int i = 0; i < 30; ++i)
+    (void)call(*platform_, {.application = "slow", .inputs = floats(*platform_, "x", {1})}).get();
+  platform_.reset();
+  start(1u << 20);
+  platform_.reset();
+  std::ifstream in(events() + "/events-2-0.log", std::ios::binary);
+  auto reader = record::LogReader::open(in);
+  ASSERT_TRUE(reader.ok());
+  double told_ms = 0;
+  for (;;) {
+    const auto record = reader->next();
+    if (!record || !*record) break;
+    const auto* observed = std::get_if<record::Observed>(&**record);
+    const auto* changed = observed == nullptr ? nullptr : std::get_if<ProfileChanged>(&observed->event);
+    if (changed != nullptr) told_ms = std::get<ProfileTable>(*changed->profile).rows.at(0).mean_ms;
+  }
+  EXPECT_GT(told_ms, 15);
+}
+
+}  // namespace
+}  // namespace sluice::live

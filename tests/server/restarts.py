@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What was accepted stays accepted: over a start on other machines, and with more inputs than the arena holds.
+
+Each scene accepts asynchronous requests, kills the server with SIGKILL, starts it in a way that cannot run them all, and then as it
+was. In the end every request is met, and every event log that was written replays.
+"""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from serving import HERE, PROGRAM, Failure, Server, floats, run_in_folder, wait_until
+
+WITH_GPUS = ("--cluster", str(HERE / "documents/machines_with_gpus.yaml"))
+CPUS = ("--cluster", str(HERE / "documents/cluster.yaml"))
+COUNT = 30
+VALUES = 256 << 10  # of 4 bytes: 1 MiB a request, more than the 16 MiB arena together
+
+
+def accept(server, model, body):
+    status, _, answer = server.call("POST", f"/v2/models/{model}/infer?async=true", body)
+    return json.loads(answer)["id"] if status == 202 else None
+
+
+def accept_all(server, model, count, body):
+    """Asked again while there is no room for the inputs."""
+    return [wait_until("a request is accepted", lambda: accept(server, model, body)) for _ in range(count)]
+
+
+def states(server, requests):
+    return [server.get(f"/v1/requests/{request}")["state"] for request in requests]
+
+
+def check_met(server, requests):
+    wait_until("all are answered", lambda: "running" not in states(server, requests))
+    met = states(server, requests).count("met")
+    if met != len(requests):
+        raise Failure(f"{met} of {len(requests)} were met: {states(server, requests)}")
+
+
+def on_other_machines(folder):
+    data = f"{folder}/machines"
+    server = Server(data, *WITH_GPUS)
+    server.deploy("sliced.yaml")
+    requests = accept_all(server, "sliced", COUNT, floats(1))
+    server.kill()
+    server = Server(data)
+    told = [line for line in server.lines if "UNAVAILABLE" in line]
+    if not told:
+        raise Failure(f"nobody said that the application is unavailable: {server.lines}")
+    if states(server, requests).count("running") < COUNT - 7:  # some were answered before
+        raise Failure(f"not kept: {states(server, requests)}")
+    server.kill()
+    server = Server(data, *WITH_GPUS)
+    check_met(server, requests)
+    server.stop()
+    return data
+
+
+def in_a_full_arena(folder):
+    data = f"{folder}/arena"
+    body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [VALUES], "data": [0.5] * VALUES}]}
+    server = Server(data, *CPUS, "--objects", "64MiB")
+    server.deploy("chain.yaml")
+    requests = accept_all(server, "chain", COUNT, body)
+    server.kill()
+    server = Server(data, *CPUS, "--objects", "16MiB")
+    check_met(server, requests)
+    server.stop()
+    return data
+
+
+def check_logs(data):
+    for log in sorted(Path(data, "events").glob("*.log")):
+        ran = subprocess.run([PROGRAM, "replay", log], capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            raise Failure(f"{log.name} does not replay: {ran.stdout}{ran.stderr}")
+
+
+def run(folder, _):
+    for scene in (on_other_machines, in_a_full_arena):
+        check_logs(scene(folder))
+    print(f"ok: {2 * COUNT} requests accepted and met, over starts that could not run them")
+
+
+if __name__ == "__main__":
+    sys.exit(run_in_folder(run, None))
