@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -26,6 +27,27 @@ std::vector<bool> regular_stages(const Workflow& workflow, const Graph& graph) {
                         : std::any_of(before.begin(), before.end(), [&](Graph::Node b) { return regular[b]; });
   }
   return regular;
+}
+
+// A batch may run with fewer invocations than it holds. Where a larger one of the same vCPUs, slices and device is all
+// there is, it is also a candidate for one invocation, and for powers of two below it: the profile's time of a batch
+// below the least is that of the least, so each of its invocations pays for the whole. Every stage can then run one
+// invocation, and no search has to know of batches that are not full.
+std::vector<Configuration> with_partial_batches(std::vector<Configuration> allowed) {
+  const auto share = [](const Configuration& c) { return std::tuple(c.device, c.slices, c.vcpu); };
+  std::map<decltype(share(Configuration{})), std::uint16_t> least;
+  for (const Configuration& c : allowed) {
+    const auto [it, fresh] = least.emplace(share(c), c.batch);
+    if (!fresh) it->second = std::min(it->second, c.batch);
+  }
+  for (const auto& [key, full] : least) {
+    const auto& [device, slices, vcpu] = key;
+    for (std::uint32_t batch = 1; batch < full; batch *= 2) {
+      allowed.push_back({.batch = static_cast<std::uint16_t>(batch), .vcpu = vcpu, .slices = slices, .device = device});
+    }
+  }
+  std::sort(allowed.begin(), allowed.end());  // the order of candidates
+  return allowed;
 }
 
 class ModelBuilder {
@@ -147,8 +169,11 @@ class ModelBuilder {
     if (stage.kind == Stage::Kind::run) {
       out.function = stage.function;
       const profile::FunctionProfile& profile = profiles_[stage.function.index()];
+      std::vector<Configuration> allowed;
       for (const Configuration& c : profile.configurations()) {
-        if (!stage.configurations.allows(c)) continue;
+        if (stage.configurations.allows(c)) allowed.push_back(c);
+      }
+      for (const Configuration& c : with_partial_batches(std::move(allowed))) {
         const profile::Latency latency = profile.latency(c, 1, assumptions_.busy);
         out.candidates.push_back(
             {c, latency.mean_ms, profile::cost_per_invocation(c, latency.mean_ms, application_.prices)});

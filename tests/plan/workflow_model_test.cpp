@@ -74,5 +74,26 @@ TEST(WorkflowModel, SaysWhichFunctionHasNoProfile) {
   EXPECT_NE(profiles.error().message.find("function 'g'"), std::string::npos);
 }
 
+// The profile's least batch is four: one, two and four invocations take as long, and pay for the whole batch.
+TEST(WorkflowModel, RunsBatchesThatAreNotFullWhereNoSmallerOneIsKnown) {
+  Application app;
+  app.functions = {{.name = "f",
+                    .profile = ProfileTable{{{configuration(4, 1, 1), 1, 100, 1, {}},
+                                             {configuration(8, 1, 1), 1, 150, 1, {}},
+                                             {configuration(1, 1, 2), 1, 30, 1, {}}}}}};
+  app.workflow.stages = {stage("a", 0)};
+  const WorkflowModel model = model_of(app);
+  const Candidates& candidates = model.stages[0].candidates;
+  ASSERT_EQ(candidates.size(), 5u);
+  EXPECT_EQ(candidates[0].configuration, configuration(1, 1, 1));
+  EXPECT_EQ(candidates[1].configuration, configuration(1, 1, 2));
+  EXPECT_EQ(candidates[2].configuration, configuration(2, 1, 1));
+  EXPECT_DOUBLE_EQ(candidates[0].ms, 100);
+  EXPECT_DOUBLE_EQ(candidates[2].ms, 100);
+  EXPECT_DOUBLE_EQ(candidates[0].cost, 4 * candidates[3].cost);
+  app.workflow.stages[0].configurations.batch = {8};  // a document may leave out all small ones
+  EXPECT_EQ(model_of(app).stages[0].candidates.front().configuration.batch, 1);
+}
+
 }  // namespace
 }  // namespace sluice::plan
