@@ -123,6 +123,7 @@ std::optional<SlicePositions> Books::take(InvokerId id, BatchId batch, const Cla
   if (invoker.reserved > 0 && policy::vcpus_taken(invoker, span) + c.vcpu > invoker.vcpu) return std::nullopt;
   SlicePositions positions;
   if (c.slices > 0) {
+    if (!invoker.has_device(c.device)) return std::nullopt;
     // The fullest GPU that can hold it, so that large shares stay possible elsewhere.
     std::optional<std::uint64_t> found;
     std::uint32_t least = ~std::uint32_t{0};

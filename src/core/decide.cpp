@@ -80,6 +80,10 @@ void Scheduler::admit(Time, Commands& out) {
              out);
     } else {
       const policy::Admitted admitted = policies_.admission->admit(view(), arrival);
+      if (admitted.loaded_by && announced_.size() < limits_.announced_max) {  // as if more of them were known ahead
+        announced_.push_back({.application = arrival.application, .expected = *admitted.loaded_by});
+        changed_ = true;
+      }
       if (admitted.accept)
         let_in(arrival, admitted, out);
       else

@@ -154,23 +154,23 @@ void Scheduler::load(const policy::Wishes::Load& wish, Commands& out) {
   const policy::Invoker& invoker = books_.invokers()[wish.invoker.index()];
   const policy::SharedFunction& function = functions_[wish.function.index()];
   if (!invoker.usable || invoker.warm || function.queues.empty()) return;  // nobody has such a function any more
-  if (function.level == Level::device && wish.gpu >= invoker.gpus.size()) return;
-  policy::Instance* instance = instances_.raisable(wish.invoker, wish.function, function.level);
+  if (wish.level == Level::device && wish.gpu >= invoker.gpus.size()) return;
+  policy::Instance* instance = instances_.raisable(wish.invoker, wish.function, wish.level);
   policy::Instance fresh{.function = wish.function, .invoker = wish.invoker, .gpu = wish.gpu};
   if (instance != nullptr) instance->gpu = wish.gpu;
-  if (!make_room(instance != nullptr ? *instance : fresh, function.level, out)) return;
+  if (!make_room(instance != nullptr ? *instance : fresh, wish.level, out)) return;
   if (instance == nullptr) {
     fresh.id = instances_.next_id();
     instance = &instances_.add(fresh);
   } else {
     close_room(*instance);
   }
-  instance->wanted = function.level;
+  instance->wanted = wish.level;
   emit(out, LoadInstance{.invoker = wish.invoker,
                          .instance = instance->id,
                          .application = function.application,
                          .function = function.function,
-                         .level = function.level,
+                         .level = wish.level,
                          .gpu = wish.gpu});
 }
 

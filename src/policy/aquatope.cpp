@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "policy/esg_placement.h"
 #include "policy/queue_pass.h"
-#include "policy/rooms.h"
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 namespace {
@@ -67,13 +67,12 @@ class Aquatope final : public Dispatch {
   static constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 
   void propose(const View& view, const Queue& queue, Proposals& out) {
-    const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
     Configuration c = preset(view, queue);
     const Waiting& oldest = queue.waiting.front();
     out.planned = true;
     out.configuration_missed = queue.waiting.size() < c.batch || held_up_[queue.id.index()] == oldest.invocation;
-    if (!some_invoker_holds(view, c)) {  // no machine is that large: nobody waits for it
-      c = plan::least(candidates).configuration;
+    if (!runs_somewhere(view, queue, c)) {  // nobody waits for it
+      c = least_runnable(view, queue);
       out.configuration_missed = true;
     }
     placement_.look_at(view, queue);

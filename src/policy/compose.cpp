@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policy/runnable.h"
 #include "policy/slack.h"
 
 namespace sluice::policy {
@@ -20,6 +21,7 @@ class Composed final : public Dispatch {
       });
     }
     at_ = 0;
+    wake_.reset();
   }
 
   bool next(const View& view, Proposals& out) override {
@@ -38,6 +40,7 @@ class Composed final : public Dispatch {
       next_invoker_ = proposals.ranked[*booked].invoker.value() + 1;
   }
 
+  [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
   void visit(Archive& archive) override { archive(next_invoker_); }
 
  private:
@@ -60,11 +63,15 @@ class Composed final : public Dispatch {
       for (const plan::Option& option : planner.query(queue.model_stage, waiting, budget, workspace_)) {
         if (offer(view, queue, candidates[option.candidate].configuration, out)) return;  // the cheapest that fits
       }
-      if (!workspace_.options.empty()) return;  // it could be met, but nothing fits now
+      if (!workspace_.options.empty()) {  // it could be met, but nothing fits now, or ever: then it runs late
+        const Time late = std::max(queue.waiting.front().deadline, view.now) + Duration::ns(1);
+        if (!wake_ || late < *wake_) wake_ = late;
+        return;
+      }
       offer_fastest(view, queue, candidates, waiting, out);
       return;
     }
-    (void)offer(view, queue, plan::least(candidates).configuration, out);
+    (void)offer(view, queue, least_runnable(view, queue), out);
   }
 
   // Late anyway: the fastest configuration that fits.
@@ -95,6 +102,7 @@ class Composed final : public Dispatch {
   // Of one instant only: not part of the state.
   std::vector<std::uint32_t> order_, by_ms_;
   std::size_t at_ = 0;
+  std::optional<Time> wake_;
   plan::FrontierWorkspace workspace_;
 };
 

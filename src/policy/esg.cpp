@@ -4,6 +4,7 @@
 
 #include "policy/esg_placement.h"
 #include "policy/esg_search.h"
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 namespace {
@@ -99,7 +100,7 @@ class Esg final : public Dispatch {
     placement_.look_at(view, queue);
     const auto offer = [&](const Configuration& c) { placement_.offer(view, queue, c, out); };
     if (state_.fails[queue.id.index()] >= fails_max_) {  // forced minimum
-      offer(plan::least(esg.candidates(stage)).configuration);
+      offer(least_runnable(view, queue));
       return;
     }
     const double budget = esg.budget_ms(stage, (queue.waiting.front().deadline - view.now).to_ms()) / safety_;
@@ -107,9 +108,11 @@ class Esg final : public Dispatch {
     const EsgAnswer& found = search_.find(queue, cap, budget);
     out.work.expansions = found.expansions;
     for (const Configuration& c : found.firsts) offer(c);
-    if (!found.firsts.empty()) return;
+    if (!out.ranked.empty() || std::any_of(found.firsts.begin(), found.firsts.end(),
+                                           [&](const Configuration& c) { return runs_somewhere(view, queue, c); }))
+      return;
     offer(fastest(esg.candidates(stage), cap));  // out of reach: as fast as it goes
-    offer(plan::least(esg.candidates(stage)).configuration);
+    offer(least_runnable(view, queue));
   }
 
   static Configuration fastest(const plan::Candidates& candidates, plan::BatchCap cap) {

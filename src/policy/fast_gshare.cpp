@@ -6,6 +6,7 @@
 #include "policy/fixed_split.h"
 #include "policy/queue_pass.h"
 #include "policy/rooms.h"
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 namespace {
@@ -55,11 +56,11 @@ class FastGshare final : public Dispatch {
     for (const Configuration& c : ranked.efficient) {
       if (c.batch > queue.waiting.size()) continue;
       if (offer(queue, c, out)) return;
-      waits = waits || some_invoker_holds(view, c);
+      waits = waits || runs_somewhere(view, queue, c);
     }
     if (waits) return;
     for (const Configuration& c : ranked.fastest) {
-      if (offer(queue, c, out) || some_invoker_holds(view, c)) return;
+      if (offer(queue, c, out) || runs_somewhere(view, queue, c)) return;
     }
   }
 

@@ -7,6 +7,7 @@
 #include "policy/fixed_split.h"
 #include "policy/queue_pass.h"
 #include "policy/rooms.h"
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 namespace {
@@ -94,7 +95,7 @@ class Infless final : public Dispatch {
     out.queue = queue->id;
     out.work.searches = 1;
     find_rooms(view, *queue, rooms_);
-    if (!offer_best(*queue, out)) offer_least(*queue, out);
+    if (!offer_best(*queue, out)) offer_least(view, *queue, out);
     return true;
   }
 
@@ -143,8 +144,8 @@ class Infless final : public Dispatch {
   }
 
   // Nothing is fast enough: the minimum keeps it moving.
-  void offer_least(const Queue& queue, Proposals& out) const {
-    const Configuration c = plan::least(queue.planner->model().stages[queue.model_stage].candidates).configuration;
+  void offer_least(const View& view, const Queue& queue, Proposals& out) const {
+    const Configuration& c = least_runnable(view, queue);
     const auto members = static_cast<std::uint32_t>(std::min<std::size_t>(c.batch, queue.waiting.size()));
     for (const Room& room : rooms_) {
       if (room.fits(c)) return out.ranked.push_back({c, InvokerId(room.invoker), members});

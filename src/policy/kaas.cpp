@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "policy/runnable.h"
+
 namespace sluice::policy {
 namespace {
 
@@ -21,9 +23,14 @@ class RoundRobin final : public Dispatch {
     out.clear();
     out.queue = head->id;
     out.work.searches = 1;
-    const Configuration c = plan::least(head->planner->model().stages[head->model_stage].candidates).configuration;
-    const std::uint32_t invoker = turn_ % static_cast<std::uint32_t>(view.invokers.size());
-    if (view.fits(*head, c, invoker)) out.ranked.push_back({.configuration = c, .invoker = InvokerId(invoker)});
+    const Configuration& c = least_runnable(view, *head);
+    const auto n = static_cast<std::uint32_t>(view.invokers.size());
+    for (std::uint32_t i = 0; i < n; ++i, ++turn_) {
+      const Invoker& invoker = view.invokers[turn_ % n];
+      if (!runs_at(view, *head, c, invoker)) continue;
+      if (invoker.fits(c, head->shared)) out.ranked.push_back({.configuration = c, .invoker = invoker.id});
+      break;
+    }
     return true;
   }
 

@@ -1,5 +1,6 @@
 // KaaS round robin: requests in order of arrival, invokers in strict rotation; the head waits for "its" invoker and
-// blocks everything behind it. Weaknesses are the point: idle machines with work queued.
+// blocks everything behind it. Invokers that could not run it, or where its function is not loaded, are passed over.
+// Weaknesses are the point: idle machines with work queued.
 #pragma once
 #include <memory>
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "policy/runnable.h"
+
 namespace sluice::policy {
 namespace {
 
@@ -87,7 +89,8 @@ class KeepWarm : public Prewarm {
     for (const Instance& instance : view.instances) {
       if (!instance.used || instance.wanted < instance.level || instance.wanted == Level::none) continue;
       const SharedFunction& function = view.functions[instance.function.index()];
-      if (instance.wanted < function.level) continue;  // lies on the host only
+      // What only lies on the host, or was loaded where it cannot run, helps nobody.
+      if (instance.wanted != level_at(view, function, view.invokers[instance.invoker.index()])) continue;
       Stock& stock = stock_[instance.function.index()];
       ++stock.instances;
       stock.loading += instance.loading() ? 1 : 0;
@@ -119,23 +122,25 @@ class KeepWarm : public Prewarm {
                        [&](QueueId queue) { return view.queue(queue).application == application; });
   }
 
-  // The machine with the most free slices that has, or could make, room in memory; then the most memory, then lowest
-  // id.
+  // Of the machines that could run it, GPUs first, the one with the most free slices that has, or could make, room in
+  // memory; then the most memory, then lowest id.
   void want(const View& view, const SharedFunction& function, Wishes& out) {
     std::optional<Wishes::Load> best;
-    std::tuple<bool, std::uint32_t, std::int64_t> best_rank;
+    std::tuple<bool, Level, std::uint32_t, std::int64_t> best_rank;
     for (const Invoker& invoker : view.invokers) {
       if (!invoker.usable || invoker.warm) continue;
-      const std::size_t places = function.level == Level::device ? invoker.gpus.size() : 1;
+      const Level level = level_at(view, function, invoker);
+      if (level == Level::none) continue;
+      const bool device = level == Level::device;
+      const std::size_t places = device ? invoker.gpus.size() : 1;
       for (std::size_t g = 0; g < places; ++g) {
-        const bool device = function.level == Level::device;
         const Bytes free = (device ? invoker.gpus[g].memory_free : invoker.memory_free) - planned_[invoker.id.index()];
         if ((device ? invoker.gpus[g].memory : invoker.memory) < function.memory) continue;
-        const std::tuple rank(free >= function.memory, device ? invoker.gpus[g].free_count() : invoker.vcpu_free,
+        const std::tuple rank(free >= function.memory, level, device ? invoker.gpus[g].free_count() : invoker.vcpu_free,
                               free.count());
         if (best && rank <= best_rank) continue;
         best_rank = rank;
-        best = Wishes::Load{function.id, invoker.id, static_cast<std::uint16_t>(g)};
+        best = Wishes::Load{function.id, invoker.id, level, static_cast<std::uint16_t>(g)};
       }
     }
     if (!best) return;

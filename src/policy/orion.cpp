@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "policy/esg_placement.h"
 #include "policy/orion_planner.h"
 #include "policy/queue_pass.h"
-#include "policy/rooms.h"
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 namespace {
@@ -53,7 +52,10 @@ class Orion final : public Dispatch {
     out.configuration_missed = queue->waiting.size() < planned.batch || waits_[queue->id.index()] == oldest;
     placement_.look_at(view, *queue);
     placement_.offer(view, *queue, planned, out);
-    if (out.ranked.empty() && !some_invoker_holds(view, planned)) offer_other(view, *queue, candidates, out);
+    if (out.ranked.empty() && !runs_somewhere(view, *queue, planned)) {
+      out.configuration_missed = true;
+      placement_.offer(view, *queue, least_runnable(view, *queue), out);
+    }
     note_members(*queue, out);
     return true;
   }
@@ -105,18 +107,6 @@ class Orion final : public Dispatch {
     Plan& plan = handler ? handler_ : plans_[oldest.request];
     plan = {found.candidates, found.states};
     return plan;
-  }
-
-  // No machine is large enough for what was planned: the least configuration that one could hold.
-  void offer_other(const View& view, const Queue& queue, const plan::Candidates& candidates, Proposals& out) {
-    const Configuration* least = nullptr;
-    const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
-    for (const plan::Candidate& c : candidates) {
-      if (least != nullptr && key(c.configuration) >= key(*least)) continue;
-      if (some_invoker_holds(view, c.configuration)) least = &c.configuration;
-    }
-    out.configuration_missed = true;
-    if (least != nullptr) placement_.offer(view, queue, *least, out);
   }
 
   void note_members(const Queue& queue, const Proposals& out) {

@@ -80,6 +80,7 @@ struct Admitted {
   std::optional<Time> promised;         // finish; absent: the deadline is all that is known
   PicoDollars cost;                     // expected
   std::vector<Reserved> reserved;
+  std::optional<Time> loaded_by;  // its functions are not loaded; they should be by then, let in or not
 };
 
 class Admission {
@@ -94,7 +95,8 @@ struct Wishes {
   struct Load {
     SharedFunctionId function;
     InvokerId invoker;
-    std::uint16_t gpu = 0;
+    Level level = Level::device;
+    std::uint16_t gpu = 0;  // level device
   };
   std::vector<Load> load;
   std::vector<InstanceId> evict;  // idle ones

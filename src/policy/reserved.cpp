@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "base/check.h"
 #include "domain/graph.h"
+#include "policy/runnable.h"
 #include "policy/timeline.h"
 #include "profile/transfer.h"
 
@@ -32,6 +34,8 @@ class Slo final : public Admission {
     const ApplicationModel& model = view.application(request.application);
     if (!reservable(model.application->workflow)) return {.accept = false, .reason = RejectReason::not_reservable};
     const double available = (request.deadline - view.now).to_ms();
+    if (const Duration load = load_time(view, model); load > Duration{})
+      return when_loaded(view, model, load, available);
     double budget = available, soonest = std::numeric_limits<double>::infinity();
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const auto ms = choose(*model.planner, budget);
@@ -55,6 +59,36 @@ class Slo final : public Admission {
   void visit(Archive&) override {}
 
  private:
+  // How long it takes until every function of the application is loaded somewhere; nothing if all are.
+  static Duration load_time(const View& view, const ApplicationModel& model) {
+    const auto warm = [](const Invoker& invoker) { return invoker.usable && invoker.warm; };
+    if (view.invokers.empty() || std::any_of(view.invokers.begin(), view.invokers.end(), warm)) return {};
+    Duration longest;
+    for (const Queue& queue : view.queues) {
+      if (queue.application != model.id || queue.handler != nullptr) continue;
+      const SharedFunction& function = view.functions[queue.shared.index()];
+      const auto ready = [&](const Instance& i) {
+        return i.used && i.function == queue.shared && i.wanted == i.level &&
+               i.level == level_at(view, function, view.invokers[i.invoker.index()]);
+      };
+      if (std::any_of(view.instances.begin(), view.instances.end(), ready)) continue;
+      longest = std::max(longest, function.cold_start.total() + Duration::ms(1));
+    }
+    return longest;
+  }
+
+  // Nothing can be promised on what is not loaded. A request is let in without a promise if there is time to load
+  // everything first; refused or not, its functions are loaded for those that come next.
+  static Admitted when_loaded(const View& view, const ApplicationModel& model, Duration load, double available) {
+    const plan::Frontier& whole = model.planner->whole(1);
+    const double needed = load.to_ms() + (whole.empty() ? 0 : whole.fastest_ms());
+    Admitted out{.needed = needed, .available = available, .loaded_by = view.now + load};
+    if (needed <= available) return out;
+    out.accept = false;
+    out.retry_after = load;
+    return out;
+  }
+
   static constexpr int kAttempts = 8;
   static constexpr double kStepMs = 0.001;
 
@@ -105,8 +139,10 @@ class Slo final : public Admission {
       ends[s] = ready + workflow.stages[s].wait;
       const std::size_t model_stage = model.planner->model().find(workflow.stages[s].name);
       if (workflow.stages[s].kind != Stage::Kind::run || model_stage >= model.planner->model().stages.size()) continue;
-      const auto& chosen = model.planner->model().stages[model_stage].candidates[chosen_[model_stage]];
-      const auto reserved = place_stage(view, model, {s, chosen, ends[s], at[s]}, out.stages);
+      const Queue* queue = queue_of(view, model, s);
+      CHECK(queue != nullptr);
+      const plan::Candidate& candidate = runnable(view, *queue, model_stage);
+      const auto reserved = place_stage(view, model, {s, candidate, queue->shared, ends[s], at[s]}, out.stages);
       if (!reserved) return std::nullopt;
       ends[s] = reserved->to;
       at[s] = reserved->invoker;
@@ -120,6 +156,7 @@ class Slo final : public Admission {
   struct StageToPlace {
     std::uint32_t stage;
     const plan::Candidate& candidate;
+    SharedFunctionId shared;
     Time ready;
     InvokerId near;  // where its inputs will be
   };
@@ -134,8 +171,8 @@ class Slo final : public Admission {
       if (stage.near.valid())
         (invoker.id == stage.near ? inputs.local : inputs.remote) = function.input_bytes.value_or(Bytes{});
       const Duration length = Duration::ms(stage.candidate.ms) + profile::transfer_time(view.transfer, inputs);
-      const auto gap = first_gap(with(invoker, taken), stage.candidate.configuration, shared(view, model, stage.stage),
-                                 stage.ready, length);
+      const auto gap =
+          first_gap(with(invoker, taken), stage.candidate.configuration, stage.shared, stage.ready, length);
       if (!gap) continue;
       const Time end = gap->from + length;
       if (best && (end > best->to || (end == best->to && invoker.id != stage.near))) continue;
@@ -144,12 +181,27 @@ class Slo final : public Admission {
     return best;
   }
 
-  static SharedFunctionId shared(const View& view, const ApplicationModel& model, std::uint32_t stage) {
+  static const Queue* queue_of(const View& view, const ApplicationModel& model, std::uint32_t stage) {
     const FunctionId function = model.application->workflow.stages[stage].function;
     for (const Queue& queue : view.queues) {
-      if (queue.application == model.id && queue.function == function) return queue.shared;
+      if (queue.application == model.id && queue.function == function && queue.handler == nullptr) return &queue;
     }
-    return SharedFunctionId::none();
+    return nullptr;
+  }
+
+  // What was chosen for the stage; where no machine can run that, the cheapest of one invocation that is as fast, or
+  // the fastest.
+  [[nodiscard]] const plan::Candidate& runnable(const View& view, const Queue& queue, std::size_t stage) const {
+    const plan::Candidates& candidates = queue.planner->model().stages[stage].candidates;
+    const plan::Candidate& chosen = candidates[chosen_[stage]];
+    if (runs_somewhere(view, queue, chosen.configuration)) return chosen;
+    const plan::Candidate* best = &chosen;
+    const auto key = [&](const plan::Candidate& c) { return std::tuple(std::max(c.ms, chosen.ms), c.cost); };
+    for (const plan::Candidate& c : candidates) {
+      if (c.configuration.batch > 1 || !runs_somewhere(view, queue, c.configuration)) continue;
+      if (best == &chosen || key(c) < key(*best)) best = &c;
+    }
+    return *best;
   }
 
   // The invoker with what earlier stages of the same request would take there.
@@ -231,7 +283,7 @@ class KeepPromises final : public Dispatch {
       out.ranked.push_back(proposal);
       return true;
     }
-    proposal.configuration = plan::least(queue.planner->model().stages[queue.model_stage].candidates).configuration;
+    proposal.configuration = least_runnable(view, queue);
     for (const Invoker& invoker : view.invokers) {
       if (!invoker.fits(proposal.configuration, queue.shared)) continue;
       proposal.invoker = invoker.id;

@@ -13,7 +13,14 @@ struct Room {
   std::uint32_t invoker = 0;
   std::uint32_t vcpu = 0, slices = 0;  // free; slices of all GPUs
   std::uint32_t gpu_slices = 0;        // free on the GPU that has most
-  [[nodiscard]] bool fits(const Configuration& c) const { return vcpu >= c.vcpu && gpu_slices >= c.slices; }
+  bool host = false;                   // what needs no slices can run
+  const Invoker* there = nullptr;
+  SharedFunctionId function;
+  [[nodiscard]] bool fits(const Configuration& c) const {
+    if (vcpu < c.vcpu || gpu_slices < c.slices) return false;
+    if (c.slices == 0) return host;
+    return there->layout == SliceLayout::any ? there->has_device(c.device) : there->fits(c, function);
+  }
 };
 
 // The usable invokers by id; of several with equal room only the first, since schedulers that score rooms would take
@@ -22,8 +29,9 @@ inline void find_rooms(const View& view, const Queue& queue, std::vector<Room>& 
   out.clear();
   for (const Invoker& invoker : view.invokers) {
     if (!invoker.usable) continue;
-    Room room{.invoker = invoker.id.value(), .vcpu = invoker.vcpu_free};
-    bool loaded = invoker.warm || invoker.room.of(queue.shared) > 0;
+    Room room{.invoker = invoker.id.value(), .vcpu = invoker.vcpu_free, .there = &invoker, .function = queue.shared};
+    room.host = invoker.warm || invoker.room.of(queue.shared) > 0;
+    bool loaded = room.host;
     for (const Gpu& gpu : invoker.gpus) {
       if (!invoker.warm && gpu.room.of(queue.shared) == 0) continue;
       loaded = true;
@@ -32,19 +40,11 @@ inline void find_rooms(const View& view, const Queue& queue, std::vector<Room>& 
     }
     if (!loaded) continue;
     const auto equal = [&](const Room& r) {
-      return r.vcpu == room.vcpu && r.slices == room.slices && r.gpu_slices == room.gpu_slices;
+      return r.vcpu == room.vcpu && r.slices == room.slices && r.gpu_slices == room.gpu_slices && r.host == room.host &&
+             r.there->device == invoker.device;
     };
     if (invoker.layout != SliceLayout::any || std::none_of(out.begin(), out.end(), equal)) out.push_back(room);
   }
-}
-
-// Whether an invoker would have room for `c` if nothing ran there: otherwise nobody waits for it.
-[[nodiscard]] inline bool some_invoker_holds(const View& view, const Configuration& c) {
-  return std::any_of(view.invokers.begin(), view.invokers.end(), [&](const Invoker& invoker) {
-    return invoker.usable && invoker.vcpu >= c.vcpu &&
-           (c.slices == 0 || std::any_of(invoker.gpus.begin(), invoker.gpus.end(),
-                                         [&](const Gpu& gpu) { return gpu.slices >= c.slices; }));
-  });
 }
 
 }  // namespace sluice::policy

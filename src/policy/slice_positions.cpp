@@ -15,6 +15,14 @@ bool mig_start(std::uint32_t slices, std::uint32_t at) {
 
 }  // namespace
 
+bool machine_holds(const NodeGroup& machine, const Configuration& c) {
+  if (machine.vcpu < c.vcpu) return false;
+  if (c.slices == 0) return true;
+  if (machine.gpus == 0 || (c.device != machine.device && c.device != DeviceKind::gpu())) return false;
+  const FreeSlices empty{machine.slices_per_gpu, all_slices(machine.slices_per_gpu)};
+  return free_positions(empty, c.slices, machine.layout).has_value();
+}
+
 std::optional<std::uint64_t> free_positions(const FreeSlices& gpu, std::uint32_t wanted, SliceLayout layout) {
   if (static_cast<std::uint32_t>(std::popcount(gpu.free)) < wanted) return std::nullopt;
   if (layout == SliceLayout::any) {  // interchangeable: the lowest free ones

@@ -34,6 +34,7 @@ std::optional<SlicePositions> free_during(const Invoker& invoker, const Configur
                                           const Span& span) {
   if (vcpus_taken(invoker, span) + c.vcpu > invoker.vcpu) return std::nullopt;
   if (c.slices == 0) return SlicePositions{};
+  if (!invoker.has_device(c.device)) return std::nullopt;
   for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
     if (!invoker.warm && invoker.gpus[g].room.of(function) == 0) continue;
     const auto gpu = static_cast<std::uint16_t>(g);

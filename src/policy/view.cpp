@@ -1,15 +1,29 @@
 #include "policy/view.h"
 
+#include "policy/slice_positions.h"
+
 namespace sluice::policy {
 
-std::size_t Invoker::gpu_for(std::uint32_t slices_wanted, SharedFunctionId function) const {
-  std::size_t best = gpus.size();
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const std::uint32_t free = gpus[i].free_count();
-    if (free < slices_wanted || (best < gpus.size() && free >= gpus[best].free_count())) continue;
-    if (warm || gpus[i].room.of(function) > 0) best = i;
+bool Invoker::some_gpu_fits(std::uint32_t slices, SharedFunctionId function) const {
+  for (const Gpu& gpu : gpus) {
+    if (gpu.free_count() < slices || (!warm && gpu.room.of(function) == 0)) continue;
+    if (layout == SliceLayout::any || free_positions({gpu.slices, gpu.free}, slices, layout)) return true;
   }
-  return best;
+  return false;
+}
+
+NodeGroup Invoker::shape() const {
+  return {.vcpu = vcpu,
+          .memory = memory,
+          .gpus = static_cast<std::uint32_t>(gpus.size()),
+          .slices_per_gpu = gpus.empty() ? 0 : gpus.front().slices,
+          .gpu_memory = gpus.empty() ? Bytes{} : gpus.front().memory,
+          .device = device,
+          .layout = layout};
+}
+
+bool Invoker::holds(const Configuration& c) const {
+  return usable && machine_holds(shape(), c);
 }
 
 }  // namespace sluice::policy

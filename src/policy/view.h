@@ -114,15 +114,19 @@ struct Invoker {
   std::uint32_t reserved = 0;  // bookings that are promises
   std::vector<Booking> bookings;
 
-  // The GPU with the fewest free slices that still has `slices` of them and room for the function, ties to the lowest;
-  // gpus.size(): none.
-  [[nodiscard]] std::size_t gpu_for(std::uint32_t slices, SharedFunctionId function) const;
-  // Whether a batch could start now. Promises to others may still forbid it: the core looks at those when it books.
+  // Whether slices of this kind of device are here; `gpu` is any kind.
+  [[nodiscard]] bool has_device(DeviceKind kind) const { return kind == device || kind == DeviceKind::gpu(); }
+  // Whether a batch could start now: vCPUs, device, free slices where the layout lets them start, and room in what is
+  // loaded. Promises to others may still forbid it: the core looks at those when it books.
   [[nodiscard]] bool fits(const Configuration& c, SharedFunctionId function) const {
     if (!usable || vcpu_free < c.vcpu) return false;
     if (c.slices == 0) return warm || room.of(function) > 0;
-    return gpu_for(c.slices, function) < gpus.size();
+    return has_device(c.device) && some_gpu_fits(c.slices, function);
   }
+  // The machine itself, whatever runs there.
+  [[nodiscard]] NodeGroup shape() const;
+  // Whether a batch could start if nothing ran here and the function were loaded.
+  [[nodiscard]] bool holds(const Configuration& c) const;
   [[nodiscard]] std::uint32_t slices_free() const {
     std::uint32_t total = 0;
     for (const Gpu& gpu : gpus) total += gpu.free_count();
@@ -131,6 +135,9 @@ struct Invoker {
   void visit(Archive& a) {
     a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, bookings);
   }
+
+ private:
+  [[nodiscard]] bool some_gpu_fits(std::uint32_t slices, SharedFunctionId function) const;
 };
 
 // A function loaded on an invoker, or on its way there.

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "policy/catalog.h"
+#include "policy/slice_positions.h"
 #include "record/command_hash.h"
 #include "sim/containers.h"
 #include "sim/describe.h"
@@ -23,10 +24,10 @@ bool fits_somewhere(const Cluster& cluster, const plan::ModelStage& stage, Bytes
   if (!stage.function.valid()) return true;
   return std::any_of(stage.candidates.begin(), stage.candidates.end(), [&](const plan::Candidate& c) {
     return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const NodeGroup& m) {
-      const std::uint32_t slices = m.slices_per_gpu == 0 ? 7 : m.slices_per_gpu;
-      const bool device = c.configuration.slices > 0;
-      return m.vcpu >= c.configuration.vcpu && memory <= (device ? m.gpu_memory : m.memory) &&
-             (!device || (m.gpus > 0 && slices >= c.configuration.slices));
+      NodeGroup machine = m;
+      if (machine.slices_per_gpu == 0) machine.slices_per_gpu = 7;  // `auto`
+      return memory <= (c.configuration.slices > 0 ? m.gpu_memory : m.memory) &&
+             policy::machine_holds(machine, c.configuration);
     });
   });
 }
@@ -86,7 +87,7 @@ Status World::deploy() {
       }
     }
     Deployment d{.id = ApplicationId(static_cast<ApplicationId::rep>(i)), .application = application};
-    d.objective = objective_of(experiment_, *application, *model);
+    d.objective = application->objective.latency = objective_of(experiment_, *application, *model);
     for (const plan::ModelStage& stage : model->stages) d.stages.push_back(stage.name);
     d.profiles = std::move(profiles).value();
     result_.applications.push_back({.application = application->name});
@@ -194,6 +195,7 @@ RunResult World::run() {
   for (std::size_t i = 0; i < machines_.size(); ++i) join(i, kStart, std::move(containers[i]));
   schedule_arrival();
   constexpr std::uint64_t kProgressEvery = 1 << 14;
+  bool stopped = false;
   for (std::uint64_t steps = 0;; ++steps) {
     const auto wake = scheduler_->next_wake();
     // A policy that only keeps things warm would wake for ever.
@@ -209,10 +211,11 @@ RunResult World::run() {
       }
     }
     decide(now_);
-    if (result_.violation || (options_.until_event && result_.events >= *options_.until_event)) break;
+    stopped = options_.until_event && result_.events >= *options_.until_event;
+    if (result_.violation || stopped) break;
     if (options_.progress && steps % kProgressEvery == 0) options_.progress(next_request_);
   }
-  if (!result_.violation && !options_.until_event) drained();
+  if (!result_.violation && !stopped) drained();
   result_.decisions = scheduler_->counters().decisions;
   result_.planned = scheduler_->counters().planned;
   result_.configuration_misses = scheduler_->counters().configuration_misses;

@@ -1,0 +1,64 @@
+#include "policy/runnable.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace sluice::policy {
+namespace {
+
+const plan::Candidates& candidates_of(const Queue& queue) {
+  return queue.planner->model().stages[queue.model_stage].candidates;
+}
+
+Level level_of(const Configuration& c) {
+  return c.slices > 0 ? Level::device : Level::host;
+}
+
+// Ready for configurations of this level, or being loaded for them.
+bool is_loaded(const View& view, const Queue& queue, Level level, InvokerId invoker) {
+  return std::any_of(view.instances.begin(), view.instances.end(), [&](const Instance& instance) {
+    return instance.used && instance.function == queue.shared && instance.invoker == invoker &&
+           instance.wanted == level;
+  });
+}
+
+}  // namespace
+
+bool runs_at(const View& view, const Queue& queue, const Configuration& c, const Invoker& invoker) {
+  return invoker.holds(c) && (invoker.warm || is_loaded(view, queue, level_of(c), invoker.id));
+}
+
+bool runs_somewhere(const View& view, const Queue& queue, const Configuration& c) {
+  return std::any_of(view.invokers.begin(), view.invokers.end(),
+                     [&](const Invoker& invoker) { return runs_at(view, queue, c, invoker); });
+}
+
+const Configuration& least_runnable(const View& view, const Queue& queue) {
+  const Configuration& least = plan::least(candidates_of(queue)).configuration;
+  if (runs_somewhere(view, queue, least)) return least;
+  const Configuration* best = nullptr;
+  const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
+  for (const plan::Candidate& candidate : candidates_of(queue)) {
+    const Configuration& c = candidate.configuration;
+    if (best != nullptr && key(c) >= key(*best)) continue;
+    if (runs_somewhere(view, queue, c)) best = &c;
+  }
+  return best == nullptr ? least : *best;
+}
+
+Level level_at(const View& view, const SharedFunction& function, const Invoker& invoker) {
+  const auto runs_at = [&](Level level) {
+    return std::any_of(function.queues.begin(), function.queues.end(), [&](QueueId queue) {
+      const plan::Candidates& candidates = candidates_of(view.queue(queue));
+      return std::any_of(candidates.begin(), candidates.end(), [&](const plan::Candidate& c) {
+        return level_of(c.configuration) == level && invoker.holds(c.configuration);
+      });
+    });
+  };
+  const bool on_gpus = std::any_of(invoker.gpus.begin(), invoker.gpus.end(),
+                                   [&](const Gpu& gpu) { return gpu.memory >= function.memory; });
+  if (on_gpus && runs_at(Level::device)) return Level::device;
+  return invoker.memory >= function.memory && runs_at(Level::host) ? Level::host : Level::none;
+}
+
+}  // namespace sluice::policy
