@@ -33,13 +33,17 @@ std::size_t cells_per_point(const WorkflowModel& model) {
 class ValueBuilder {
  public:
   ValueBuilder(const WorkflowModel& model, const ValueOptions& options, ValueTable& out)
-      : model_(model), options_(options), out_(out), miss_(static_cast<float>(options.miss_price)) {
+      : model_(model),
+        options_(options),
+        out_(out),
+        miss_(static_cast<float>(options.miss_price)),
+        drop_(static_cast<float>(std::max(options.miss_price, options.drop_price))) {
     CHECK(options.miss_price > 0 && options.horizon_ms > 0 && ValueTable::fits(model));
     const double step = options.step_ms > 0 ? options.step_ms : options.horizon_ms / kStepsDefault;
     const std::size_t affordable = std::max(kStepsMin, kCellsMax / cells_per_point(model));
     out_.steps_ = std::min(affordable, static_cast<std::size_t>(std::max(1.0, options.horizon_ms / step + 0.999999)));
     out_.step_ms_ = std::max(step, options.horizon_ms / static_cast<double>(out_.steps_));
-    out_.miss_price_ = miss_;  // as stored, so that comparisons with it are exact
+    out_.drop_price_ = drop_;  // as stored, so that comparisons with it are exact
     out_.caps_ = model.batch_caps();
     region_child_.resize(model.tree.nodes.size());
     for (const SeriesParallelTree::Node& node : model.tree.nodes) {
@@ -52,13 +56,10 @@ class ValueBuilder {
   }
 
   void run() {
-    std::size_t rows_max = 0;
     for (std::size_t s = 0; s < model_.stages.size(); ++s) {
       out_.stages_.push_back({.entries = {}, .levels = std::vector<ValueTable::Level>(out_.caps_.size())});
       add_rows(s);
-      rows_max = std::max(rows_max, rows_[s].size());
     }
-    out_.never_.assign(rows_max, miss_);
     for (std::size_t cap = 0; cap < out_.caps_.size(); ++cap) {
       alone_.assign(model_.tree.nodes.size(), {});
       for (Index i = 0; i < model_.tree.nodes.size(); ++i) summarise(i, cap);  // children come before their parents
@@ -77,11 +78,13 @@ class ValueBuilder {
     double ms = 0, sd_ms = 0;
     Dollars cost = 0;  // of the cheapest candidate that has it
     NoiseKernel kernel;
-    Curve late;  // probability to be late for the very end, by point
+    std::vector<float> late;  // probability to be late for the very end, by point
     [[nodiscard]] auto key() const { return std::tuple(batch, ms, sd_ms); }
   };
 
-  [[nodiscard]] Curve finished() const { return Curve(out_.steps_ + 1, 0); }
+  [[nodiscard]] Curve finished() const { return {std::vector<float>(out_.steps_ + 1, 0), miss_}; }
+  // Nothing but giving up, however much time is left.
+  [[nodiscard]] Curve given_up() const { return {std::vector<float>(out_.steps_ + 1, drop_), drop_}; }
 
   // The rows of a stage and which candidate has which.
   void add_rows(std::size_t index) {
@@ -116,8 +119,8 @@ class ValueBuilder {
     rows_.push_back(std::move(rows));
   }
 
-  [[nodiscard]] Curve lateness(const Row& row) const {
-    Curve out(out_.steps_ + 1);
+  [[nodiscard]] std::vector<float> lateness(const Row& row) const {
+    std::vector<float> out(out_.steps_ + 1);
     for (std::size_t k = 0; k < out.size(); ++k) {
       out[k] = static_cast<float>(late_probability(out_.step_ms_ * static_cast<double>(k) - row.ms, row.sd_ms));
     }
@@ -126,19 +129,19 @@ class ValueBuilder {
 
   // `after` with enough constant points on both sides for any kernel.
   [[nodiscard]] std::vector<float> padded(const Curve& after) const {
-    std::vector<float> out(pad(), after.front());
-    out.insert(out.end(), after.begin(), after.end());
-    out.resize(out.size() + pad() + kBlock, after.back());
+    std::vector<float> out(pad(), after.at.front());
+    out.insert(out.end(), after.at.begin(), after.at.end());
+    out.resize(out.size() + pad() + kBlock, after.at.back());
     return out;
   }
   [[nodiscard]] std::size_t pad() const { return out_.steps_ + 1 + kBlock; }
 
-  // E after(rest - time) for every time left. `after` jumps to the miss price below 0; the jump is counted by its exact
+  // E after(rest - time) for every time left. `after` jumps to `late` below 0; the jump is counted by its exact
   // probability, so that the grid does not blur it, and only what is continuous goes through the kernel.
-  void expect(const Row& row, std::span<const float> after, Curve& out) const {
+  void expect(const Row& row, std::span<const float> after, float late, std::vector<float>& out) const {
     const auto points = static_cast<std::ptrdiff_t>(out.size()), room = static_cast<std::ptrdiff_t>(pad());
     constexpr auto block = static_cast<std::ptrdiff_t>(kBlock);
-    const float jump = miss_ - after[pad()];
+    const float jump = late - after[pad()];
     for (std::ptrdiff_t k = 0; k < points; k += block) {
       std::array<float, kBlock> sum{};
       if (k + block + row.kernel.last() <= 0) {
@@ -166,28 +169,34 @@ class ValueBuilder {
     const std::vector<Row>& rows = rows_[index];
     const auto beyond = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.batch > out_.caps_[cap]; });
     const auto count = static_cast<std::size_t>(beyond - rows.begin());
-    Curve value(points, miss_);
+    Curve value = given_up();
     if (level != nullptr) {
       level->rows = static_cast<std::uint32_t>(count);
       level->cells.resize(count * points);
     }
-    std::array<Curve, kBlock> block;
-    block.fill(Curve(points));
+    std::array<std::vector<float>, kBlock> block;
+    block.fill(std::vector<float>(points));
     for (std::size_t first = 0; first < count; first += kBlock) {
       const std::size_t width = std::min(kBlock, count - first);
       for (std::size_t r = 0; r < width; ++r) {
         const Row& row = rows[first + r];
-        expect(row, wide, block[r]);
+        expect(row, wide, after.late, block[r]);
         const auto cost = static_cast<float>(row.cost);
-        for (std::size_t k = 0; k < points; ++k) value[k] = std::min(value[k], cost + block[r][k]);
+        for (std::size_t k = 0; k < points; ++k) value.at[k] = std::min(value.at[k], cost + block[r][k]);
       }
       for (std::size_t k = 0; level != nullptr && k < points; ++k) {
         for (std::size_t r = 0; r < width; ++r) level->cells[k * count + first + r] = block[r][k];
       }
     }
+    // What is late takes the cheapest way on, too slow for the horizon or not.
+    for (std::size_t i = 0; i < model_.stages[index].candidates.size(); ++i) {
+      if (model_.stages[index].candidates[i].configuration.batch > out_.caps_[cap]) continue;
+      value.late = std::min(value.late, static_cast<float>(out_.stages_[index].entries[i].cost) + after.late);
+    }
     if (level != nullptr) {
       level->value = value;
       level->after = after;
+      level->late.assign(count, after.late);
     }
     return value;
   }
@@ -196,39 +205,47 @@ class ValueBuilder {
   [[nodiscard]] Curve delayed(const Curve& value) const {
     const double steps = options_.per_stage_overhead_ms / out_.step_ms_;
     if (steps <= 0) return value;
-    Curve out(value.size(), miss_);
-    const auto whole = static_cast<std::size_t>(std::min(steps, static_cast<double>(value.size())));
+    const std::vector<float>& at = value.at;
+    Curve out{std::vector<float>(at.size(), value.late), value.late};
+    const auto whole = static_cast<std::size_t>(std::min(steps, static_cast<double>(at.size())));
     const auto part = static_cast<float>(steps - static_cast<double>(whole));
-    for (std::size_t k = whole; k < value.size(); ++k) {
-      const float before = k == whole ? miss_ : value[k - whole - 1];
-      out[k] = part > 0 ? value[k - whole] + (before - value[k - whole]) * part : value[k - whole];
+    for (std::size_t k = whole; k < at.size(); ++k) {
+      const float before = k == whole ? value.late : at[k - whole - 1];
+      out.at[k] = part > 0 ? at[k - whole] + (before - at[k - whole]) * part : at[k - whole];
     }
     return out;
   }
 
-  // The best split of the time between `first`, which is given a fixed part of it, and `then`.
+  // The best split of the time between `first`, which is given a fixed part of it, and `then`. Where no split is good,
+  // `first` takes its time and `then` is late; its lateness counts once.
   [[nodiscard]] Curve split(const Curve& first, const Curve& then) const {
-    Curve out(first.size(), miss_);
-    for (std::size_t given = 0; given < first.size(); ++given) {
-      for (std::size_t k = given; k < first.size(); ++k) out[k] = std::min(out[k], first[given] + then[k - given]);
+    const std::size_t points = first.at.size();
+    const float late = std::min(drop_, first.late - miss_ + then.late);
+    Curve out{std::vector<float>(points, late), late};
+    for (std::size_t given = 0; given < points; ++given) {
+      for (std::size_t k = given; k < points; ++k)
+        out.at[k] = std::min(out.at[k], first.at[given] + then.at[k - given]);
     }
     return out;
   }
 
   // All children within the same time, `needed` of them counting as misses when late.
   [[nodiscard]] Curve together(std::span<const Index> children, std::size_t needed) const {
-    Curve out(out_.steps_ + 1);
+    Curve out = given_up();
     std::vector<float> hurry(children.size());
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    float late = miss_;  // once, and the cheapest way on of every child
+    for (const Index child : children) late += alone_[child].late - miss_;
+    out.late = std::min(drop_, late);
+    for (std::size_t k = 0; k < out.at.size(); ++k) {
       float sum = 0;
       for (std::size_t c = 0; c < children.size(); ++c) {
-        const Curve& child = alone_[children[c]];
+        const std::vector<float>& child = alone_[children[c]].at;
         sum += child.back();
         hurry[c] = child[k] - child.back();
       }
       std::sort(hurry.begin(), hurry.end());
       for (std::size_t c = 0; c < std::min(needed, hurry.size()); ++c) sum += hurry[c];
-      out[k] = std::min(miss_, sum);
+      out.at[k] = std::min(out.late, sum);
     }
     return out;
   }
@@ -291,7 +308,7 @@ class ValueBuilder {
     const SeriesParallelTree::Node& node = model_.tree.nodes[index];
     const auto children = model_.tree.children_of(node);
     Curve rest = std::move(after_[index]);
-    if (rest.empty()) return;  // kept with its series, or not part of the tree
+    if (rest.at.empty()) return;  // kept with its series, or not part of the tree
     switch (node.kind) {
       case Kind::empty:
         break;
@@ -326,7 +343,7 @@ class ValueBuilder {
   const WorkflowModel& model_;
   const ValueOptions& options_;
   ValueTable& out_;
-  float miss_;
+  float miss_, drop_;
   std::vector<std::vector<Row>> rows_;  // by stage
   std::vector<bool> region_child_;      // by node: its parent asks for it as a whole
   std::vector<Curve> alone_, after_;    // by node, of the cap at hand

@@ -24,23 +24,23 @@ const ValueTable::Level* ValueTable::level(std::size_t stage, BatchCap cap) cons
 }
 
 Dollars ValueTable::on(const Curve& curve, double remaining_ms) const {
-  if (remaining_ms < 0) return miss_price_;
+  if (remaining_ms < 0) return curve.late;
   const Place at = place(remaining_ms);
-  return curve[at.point] + (curve[at.point + 1] - curve[at.point]) * at.fraction;
+  return curve.at[at.point] + (curve.at[at.point + 1] - curve.at[at.point]) * at.fraction;
 }
 
 Dollars ValueTable::value(std::size_t stage, BatchCap cap, double remaining_ms) const {
   const Level* const found = level(stage, cap);
-  return found == nullptr ? miss_price_ : on(found->value, remaining_ms);
+  return found == nullptr ? drop_price_ : on(found->value, remaining_ms);
 }
 
 Dollars ValueTable::after(std::size_t stage, BatchCap cap, double remaining_ms) const {
   const Level* const found = level(stage, cap);
-  return found == nullptr ? miss_price_ : on(found->after, remaining_ms);
+  return found == nullptr ? drop_price_ : on(found->after, remaining_ms);
 }
 
 bool ValueTable::hopeless(std::size_t stage, BatchCap cap, double remaining_ms) const {
-  return value(stage, cap, remaining_ms) >= kHopelessShare * miss_price_;
+  return value(stage, cap, remaining_ms) >= kHopelessShare * drop_price_;
 }
 
 ValueTable::Decision ValueTable::decide(std::size_t stage, BatchCap cap, double remaining_ms) const {
@@ -48,9 +48,9 @@ ValueTable::Decision ValueTable::decide(std::size_t stage, BatchCap cap, double 
   CHECK(found != nullptr);
   Decision out;
   out.entries_ = stages_[stage].entries.data();
-  out.miss_price_ = miss_price_;
+  out.late_ = found->after.late;
   if (remaining_ms < 0) {
-    out.low_ = out.high_ = never_.data();
+    out.low_ = out.high_ = found->late.data();
     return out;
   }
   const Place at = place(remaining_ms);
@@ -61,10 +61,11 @@ ValueTable::Decision ValueTable::decide(std::size_t stage, BatchCap cap, double 
 }
 
 std::size_t ValueTable::bytes() const {
-  std::size_t floats = never_.size(), entries = 0;
+  std::size_t floats = 0, entries = 0;
   for (const Stage& stage : stages_) {
     entries += stage.entries.size();
-    for (const Level& l : stage.levels) floats += l.value.size() + l.after.size() + l.cells.size();
+    for (const Level& l : stage.levels)
+      floats += l.value.at.size() + l.after.at.size() + l.cells.size() + l.late.size();
   }
   return floats * sizeof(float) + entries * sizeof(Decision::Entry);
 }

@@ -73,6 +73,21 @@ TEST(ValueTable, GivesUpEarlyWhenAMissIsCheap) {
   EXPECT_TRUE(dear.hopeless(0, 1, 69));  // beyond the cut of the noise
 }
 
+// Being late costs less than any way on: what is late is run to its end by the cheapest way nevertheless, since giving
+// up costs more.
+TEST(ValueTable, RunsWhatIsLateWhereGivingUpCostsMore) {
+  const WorkflowModel model = chain_model({{candidate(100, 1), candidate(50, 3)}, {candidate(100, 2)}}, 0.1);
+  const auto table = ValueTable::build(model, {.miss_price = 0.5, .drop_price = 20, .horizon_ms = 400});
+  EXPECT_NEAR(table.value(0, 1, -1), 1 + 2 + 0.5, 1e-5);
+  EXPECT_NEAR(table.value(0, 1, 0), 1 + 2 + 0.5, 1e-5);
+  EXPECT_NEAR(table.value(1, 1, -1), 2 + 0.5, 1e-5);
+  EXPECT_NEAR(table.value(0, 1, 400), 1 + 2, 1e-5);
+  EXPECT_NEAR(table.expected(0, 1, 1, 60), 3 + 2 + 0.5, 1e-2);  // faster, but the rest is late anyhow
+  EXPECT_FALSE(table.hopeless(0, 1, -1));
+  const auto dear = ValueTable::build(model, {.miss_price = 19, .drop_price = 20, .horizon_ms = 400});
+  EXPECT_NEAR(dear.value(0, 1, -1), 20, 1e-5);  // then giving up is cheaper
+}
+
 // Two-point check of the recursion without any grid: noise replaced by its exact law, the second stage in closed form,
 // the first by fine numerical integration.
 TEST(ValueTable, TwoStagesEqualNumericalIntegration) {
