@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-live bench-fidelity soak chaos abuse
+.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-percentile bench-live bench-fidelity soak chaos abuse
 .PHONY: determinism fuzz lint format format-check clean
 .DEFAULT_GOAL := help
 
@@ -19,6 +19,7 @@ help:
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
+	@echo "make bench-percentile  hits and dollars of percentiles at three loads (a minute)"
 	@echo "make bench-live   the live platform: requests per CPU-second, added latency, stage hops, overload, cold starts (minutes)"
 	@echo "make bench-fidelity  the same workload simulated and live, side by side (a minute)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
@@ -60,6 +61,10 @@ bench-plan: configure
 bench-sim: configure
 	@$(COMPILE) bench_sim
 	@$(RELEASE)/bench/bench_sim
+
+bench-percentile: configure
+	@$(COMPILE) bench_percentile
+	@$(RELEASE)/bench/bench_percentile
 
 bench-live: configure
 	@$(COMPILE) bench_live

@@ -2,7 +2,7 @@
 // the oldest for some time; starting now costs what the value table says, waiting may make the batch larger and each
 // request cheaper, but leaves less time. The rule that makes the mean cost of a request least is found by renewal
 // reward: of all rules that stop a cycle, the best one's mean cost per request is the price g at which no rule gains
-// anything. Known caveat: arrivals are taken to be Poisson with the rate of the recent past (company.h doubts it).
+// anything. Known caveat: arrivals are taken to be Poisson with the rate of the recent past (crowd.h doubts it).
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "policy/sluice.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
@@ -33,26 +34,31 @@ class SluiceDispatch final : public Dispatch {
   void queued(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
-    state_->company[queue.id.index()].came();
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
     const SluiceModel* m = taken_ms.none() ? model(view, queue) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
   }
 
-  void ended(const View&, RequestId request) override {
+  void ended(const View& view, RequestId request) override {
     state_->foresight.forget(request);
-    const auto it = state_->needs.find(request);
-    if (it == state_->needs.end()) return;
-    state_->needed = state_->needed - it->second;
-    state_->needs.erase(it);
-    if (state_->needs.empty()) state_->needed = {};  // sums of fractions leave dust
+    const auto it = state_->inside.find(request);
+    if (it == state_->inside.end()) return;
+    note_end(view, it->second);
+    state_->needed = state_->needed - it->second.needs;
+    const auto due = state_->due.find(it->second.deadline);
+    if (due != state_->due.end()) {
+      std::erase(due->second, request);
+      if (due->second.empty()) state_->due.erase(due);
+    }
+    state_->inside.erase(it);
+    if (state_->inside.empty()) state_->needed = {};  // sums of fractions leave dust
   }
 
   void removed(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()] = {};
-    state_->company[queue.id.index()] = {};
     state_->taken_ms[queue.id.index()] = {};
+    state_->pauses[queue.id.index()] = {};
     if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
     if (queue.id.index() < rules_.size()) rules_[queue.id.index()] = {};
   }
@@ -60,7 +66,7 @@ class SluiceDispatch final : public Dispatch {
   void begin(const View& view) override {
     state_->grow(view);
     order_.clear();
-    for (const std::uint32_t q : view.busy_queues) order_.emplace_back(slack_ns(view, view.queues[q]), q);
+    for (const std::uint32_t q : view.busy_queues) order_.emplace_back(urgency(view, view.queues[q]), q);
     std::sort(order_.begin(), order_.end());
     at_ = 0;
     wake_.reset();
@@ -83,21 +89,24 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
     }
     const Proposal& batch = proposals.ranked[*booked];
-    state_->company[proposals.queue.index()].started(view.now);
+    for (const auto& [member, waited] : members_) {
+      const auto it = state_->inside.find(member);
+      if (it != state_->inside.end()) it->second.waited = std::max(it->second.waited, waited);
+    }
     // What an invocation of this stage takes, as it is really batched.
     Taken& known = state_->taken_ms[proposals.queue.index()];
     const Taken taken = Taken::by(batch.configuration) * expected_ms_ / batch.members;
     known = known + (taken - known) * kLearn;
     if (!settings_.foresee) return;
     // The request of the oldest stands for the whole batch, which goes on together.
-    for (const RequestId member : members_) state_->foresight.forget(member);
-    state_->foresight.expect(members_.front(), batch.invoker, path_);
+    for (const auto& [member, waited] : members_) state_->foresight.forget(member);
+    state_->foresight.expect(members_.front().first, batch.invoker, path_);
   }
 
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
@@ -110,50 +119,96 @@ class SluiceDispatch final : public Dispatch {
   static constexpr std::size_t kRateSteps = 200;
   static constexpr std::size_t kLook = 32;  // machines for a batch
 
-  // Nothing for a workflow of many thousand stages, whose tables would not fit into memory: frontiers with a margin
-  // must do there.
+  // The least slack first, but what is late already after everything that is not.
+  static std::int64_t urgency(const View& view, const Queue& queue) {
+    constexpr std::int64_t kLater = std::int64_t{1} << 61;
+    return slack_ns(view, queue) + (queue.waiting.front().deadline < view.now ? kLater : 0);
+  }
+
+  // What a request that has ended teaches. Waiting made it late if it would have been in time without; that costs many
+  // times what company saves, so it may happen to one of 200 only (patience falls by a fifth, rises by a thousandth).
+  // Where a percentile is asked for, being late is allowed for and its price is found instead.
+  void note_end(const View& view, const Inside& request) {
+    Standing& standing = state_->applications[request.application.index()];
+    standing.crowd.left(view.now);
+    const Objective& objective = view.application(request.application).application->objective;
+    const Duration behind = view.now - request.deadline;
+    const bool late = request.dropped || behind > Duration{};
+    const auto percentile = asked_percentile(objective);
+    if (!percentile) {
+      const bool by_waiting = late && behind < request.waited;
+      standing.patience = by_waiting ? standing.patience * 0.8 : std::min(1.0, standing.patience + 0.001);
+    } else {
+      standing.price.ended(late, *percentile);
+    }
+  }
+
+  // By the level of the application's price of being late. Nothing for a workflow of many thousand stages, whose tables
+  // would not fit into memory: frontiers with a margin must do there.
   const SluiceModel* model(const View& view, const Queue& queue) {
+    if (shapes_ != state_->shapes) {
+      shapes_ = state_->shapes;
+      models_.clear();
+      rules_.clear();
+    }
     if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
-    Known& mine = models_[queue.id.index()];
-    const double horizon = state_->horizon_ms[queue.application.index()];
-    if (mine.planner == queue.planner && mine.horizon_ms == horizon) return mine.model.get();
-    for (const Known& other : models_) {
-      if (other.planner == queue.planner && other.horizon_ms == horizon) return (mine = other).model.get();
+    auto& mine = models_[queue.id.index()];
+    if (mine == nullptr || mine->planner != queue.planner) {
+      const auto known = std::find_if(models_.begin(), models_.end(), [&](const auto& other) {
+        return other != nullptr && other->planner == queue.planner;
+      });
+      mine = known != models_.end()
+                 ? *known
+                 : std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model()), {}});
     }
-    mine = {queue.planner, horizon, nullptr};
-    if (plan::ValueTable::fits(queue.planner->model())) {
-      const Prices& prices = view.application(queue.application).application->prices;
-      mine.model = std::make_shared<SluiceModel>(queue.planner, horizon, settings_.model, prices);
-    }
-    return mine.model.get();
+    if (!mine->fits) return nullptr;
+    const Application& application = *view.application(queue.application).application;
+    const std::uint32_t level =
+        asked_percentile(application.objective) ? state_->applications[queue.application.index()].price.level() : 0;
+    auto& found = mine->by_level[level];
+    if (found == nullptr)
+      found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, level, settings_.model);
+    return found.get();
   }
 
   // Whether a first stage had better wait for company; then it is asked again when that has changed.
   bool waits(const View& view, const Queue& queue) {
     if (!settings_.wait || !queue.entry) return false;
-    const SluiceModel* m = model(view, queue);
-    const double rate = state_->calls[queue.id.index()].per_ms(view.now);
-    if (m == nullptr || rate <= 0) return false;
-    const BatchWait& rule = wait_rule(queue, rate);
-    const std::size_t n = queue.waiting.size();
-    const double age = m->horizon_ms() - (queue.waiting.front().deadline - view.now).to_ms();
-    if (rule.gain(n, age) <= least_gain_) return false;
-    const double until = rule.until_ms(n, age, least_gain_);
-    if (until <= age) return false;
-    Company& company = state_->company[queue.id.index()];
-    const auto count = static_cast<std::uint32_t>(n);
-    if (!company.worth(count, rate, view.now)) return false;
-    const Duration most = std::min(Duration::ms(until - age), company.doubt_in(count));
-    const Time again = view.now + std::max(most, Duration::us(1));
+    const double more = worth_waiting_ms(view, queue);
+    Pause& pause = state_->pauses[queue.id.index()];
+    if (more <= 0) {
+      if (pause.on) pause.end = view.now;
+      pause.on = false;
+      return false;
+    }
+    if (!pause.on) pause.begin = view.now;
+    pause.on = true;
+    const Time again = view.now + std::max(Duration::ms(more), Duration::us(1));
     if (!wake_ || again < *wake_) wake_ = again;
     return true;
   }
 
-  const BatchWait& wait_rule(const Queue& queue, double rate) {
+  // How much longer, if nobody comes: while company is worth its risk (batch_wait.h), but only if it was seen to come
+  // while so many are unanswered, no longer than a few gaps between arrivals, and with the patience that is left.
+  double worth_waiting_ms(const View& view, const Queue& queue) {
+    const SluiceModel* m = model(view, queue);
+    const Standing& standing = state_->applications[queue.application.index()];
+    const double rate = state_->calls[queue.id.index()].per_ms(view.now), company = standing.crowd.rate();
+    if (m == nullptr || rate <= 0 || company <= 0) return 0;
+    const BatchWait& rule = wait_rule(queue, *m, rate);
+    const Waiting& oldest = queue.waiting.front();
+    const std::size_t n = queue.waiting.size();
+    const double age = m->horizon_ms() - (oldest.deadline - view.now).to_ms();
+    if (rule.gain(n, age) <= least_gain_) return 0;
+    const double waited = (view.now - oldest.ready).to_ms();
+    const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience;
+    return std::min(most, settings_.wait_gaps / company) - waited;
+  }
+
+  const BatchWait& wait_rule(const Queue& queue, const SluiceModel& m, double rate) {
     if (rules_.size() <= queue.id.index()) rules_.resize(queue.id.index() + 1);
     Rules& rules = rules_[queue.id.index()];
-    const std::shared_ptr<const SluiceModel>& m = models_[queue.id.index()].model;
-    if (rules.model != m) rules = {m, {}};
+    if (rules.models != models_[queue.id.index()] || rules.model != &m) rules = {models_[queue.id.index()], &m, {}};
     std::size_t step = 0;
     double rounded = kRateLeast;
     for (; rounded < rate && step < kRateSteps; ++step) rounded *= kRateStep;
@@ -161,8 +216,7 @@ class SluiceDispatch final : public Dispatch {
     if (rules.by_step.size() <= step) rules.by_step.resize(step + 1);
     auto& rule = rules.by_step[step];
     if (rule == nullptr) {
-      rule = std::make_unique<BatchWait>(m->table(), queue.model_stage, m->horizon_ms(), rounded,
-                                         queue.planner->model().batch_caps());
+      rule = std::make_unique<BatchWait>(m.table(), queue.model_stage, m.horizon_ms(), rounded, m.model().batch_caps());
     }
     return *rule;
   }
@@ -174,17 +228,33 @@ class SluiceDispatch final : public Dispatch {
     const SluiceModel* m = model(view, queue);
     if (m == nullptr) return propose_by_frontier(view, queue, out);
     score(view, queue, *m);
-    // Whoever is alone takes nothing from others: it runs, late or not, so that times that were learned wrong are
-    // learned again.
-    const bool drops = settings_.drop && state_->needs.size() > 1;
-    const Dollars miss = drops ? settings_.model.miss_price : std::numeric_limits<Dollars>::infinity();
-    const bool hopeless = scored_.empty() || scored_.front().score >= miss;
+    // A lone request delays no other, so it runs even if its plan says "late": the measured time corrects a profile
+    // that was learned too slow.
+    const bool drops = settings_.drop && state_->inside.size() > 1;
+    const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
+    const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue, *m);
+    if (drops && hopeless) return drop_oldest(queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
       if (offer(view, queue, scored_.front(), out)) return;
       std::pop_heap(scored_.begin(), end, worse);
     }
-    if (drops && hopeless) out.drop = 1;
+    // It is worth running, but nothing fits now. If nothing ends before, that changes when it is late.
+    for (const Time at : {queue.waiting.front().deadline, timeout_of(queue, *m)}) {
+      if (at >= view.now && (!wake_ || at < *wake_)) wake_ = at + Duration::ns(1);
+    }
+  }
+
+  // What is late is answered nevertheless where being late is allowed for, but not for ever.
+  [[nodiscard]] static Time timeout_of(const Queue& queue, const SluiceModel& m) {
+    constexpr double kObjectives = 2;  // after the deadline
+    return queue.waiting.front().deadline + Duration::ms(kObjectives * m.horizon_ms());
+  }
+
+  void drop_oldest(const Queue& queue, Proposals& out) {
+    out.drop = 1;
+    const auto it = state_->inside.find(queue.waiting.front().request);
+    if (it != state_->inside.end()) it->second.dropped = true;
   }
 
   void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
@@ -198,7 +268,7 @@ class SluiceDispatch final : public Dispatch {
       const bool near = queue.waiting.front().inputs_at.valid();
       if ((near && offer(view, queue, {0, &choice, true}, out)) || offer(view, queue, {0, &choice, false}, out)) return;
     }
-    if (workspace_.options.empty()) out.drop = settings_.drop ? 1 : 0;
+    if (workspace_.options.empty() && settings_.drop) drop_oldest(queue, out);
   }
 
   // Until the deadline of the oldest, less what later stages may lose.
@@ -256,7 +326,11 @@ class SluiceDispatch final : public Dispatch {
     expected_ms_ = scored.choice->ms;
     foresee(view, queue, *scored.choice);
     members_.clear();
-    for (std::uint32_t i = 0; i < c.batch; ++i) members_.push_back(queue.waiting[i].request);
+    const Pause& pause = state_->pauses[queue.id.index()];
+    for (std::uint32_t i = 0; i < c.batch; ++i) {
+      const Waiting& member = queue.waiting[i];
+      members_.emplace_back(member.request, std::max(Duration{}, pause.end - std::max(pause.begin, member.ready)));
+    }
     out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = c.batch});
     return true;
   }
@@ -307,17 +381,19 @@ class SluiceDispatch final : public Dispatch {
   SluiceSettings settings_;
   std::shared_ptr<SluiceState> state_;
   // Derived, or of one instant only: not part of the state.
+  struct Models {
+    std::shared_ptr<const plan::FrontierPlanner> planner;
+    bool fits = false;                                                            // into memory
+    std::array<std::shared_ptr<const SluiceModel>, MissPrice::kLevels> by_level;  // made when first asked for
+  };
   struct Rules {
-    std::shared_ptr<const SluiceModel> model;         // held, so that another one cannot have its address
+    std::shared_ptr<const Models> models;  // held, so that another model cannot have the address of this one
+    const SluiceModel* model = nullptr;
     std::vector<std::unique_ptr<BatchWait>> by_step;  // made when first asked for
   };
-  struct Known {
-    std::shared_ptr<const plan::FrontierPlanner> planner;
-    double horizon_ms = 0;
-    std::shared_ptr<const SluiceModel> model;
-  };
-  std::vector<Known> models_;                                  // by queue
-  std::vector<Rules> rules_;                                   // likewise
+  std::vector<NodeGroup> shapes_;                              // what the models were made for
+  std::vector<std::shared_ptr<Models>> models_;                // by QueueId; one for all queues of a planner
+  std::vector<Rules> rules_;                                   // by QueueId
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;
   plan::FrontierWorkspace workspace_;
@@ -326,7 +402,7 @@ class SluiceDispatch final : public Dispatch {
   bool roomiest_ = true;
   // Of the batch proposed last.
   double expected_ms_ = 0;
-  std::vector<RequestId> members_;
+  std::vector<std::pair<RequestId, Duration>> members_;  // and how long each waited for company
   std::vector<SliceStep> path_;
   std::optional<Time> wake_;
 };

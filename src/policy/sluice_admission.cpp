@@ -23,8 +23,11 @@ void look_at_cluster(const View& view, SluiceState& state) {
   if (!state.usable.none() && view.now - state.looked_at < kOld) return;
   state.looked_at = view.now;
   state.usable = {};
+  state.shapes.clear();
   for (const Invoker& invoker : view.invokers) {
     if (!invoker.usable) continue;
+    const NodeGroup shape = invoker.shape();
+    if (std::find(state.shapes.begin(), state.shapes.end(), shape) == state.shapes.end()) state.shapes.push_back(shape);
     state.usable.vcpus += invoker.vcpu;
     for (const Gpu& gpu : invoker.gpus) state.usable.slices += gpu.slices;
   }
@@ -44,19 +47,22 @@ class SluiceAdmission final : public Admission {
 
   Admitted admit(const View& view, const RequestArrived& request) override {
     state_->grow(view);
-    see_objective(view, request);
-    if (!settings_.shed) return {};
+    state_->forget_late(view.now);
     look_at_cluster(view, *state_);
+    if (const auto cost = too_dear(view, request)) return *cost;
     const Taken needs =
         request_taken_ms(view, *state_, request.application) / std::max(1.0, (request.deadline - view.now).to_ms());
     const Taken needed = state_->needed + needs, &usable = state_->usable;
-    const Taken limit{usable.slices * settings_.load, usable.vcpus * settings_.vcpu_load};
+    const Taken limit = Taken{usable.slices * settings_.load, usable.vcpus * settings_.vcpu_load} * share_of(request);
     const bool slices = needed.slices > limit.slices, vcpus = needed.vcpus > limit.vcpus;
-    if ((slices || vcpus) && !state_->needs.empty() && !spared(view, request.application)) {
+    if (settings_.shed && (slices || vcpus) && !state_->inside.empty() && !spared(view, request.application)) {
+      state_->applications[request.application.index()].price.refused();
       return slices ? full(needed.slices, limit.slices, request.deadline - view.now)
                     : full(needed.vcpus, limit.vcpus, request.deadline - view.now);
     }
-    state_->needs.emplace(request.id, needs);
+    state_->inside.emplace(request.id, Inside{request.application, needs, request.deadline, {}, false});
+    state_->due[request.deadline].push_back(request.id);
+    state_->applications[request.application.index()].crowd.came(view.now);
     state_->needed = needed;
     return {};
   }
@@ -75,11 +81,23 @@ class SluiceAdmission final : public Admission {
             .retry_after = objective * ((needed - available) / available)};
   }
 
-  void see_objective(const View& view, const RequestArrived& request) {
-    double& horizon = state_->horizon_ms[request.application.index()];
-    const double objective = std::max(1.0, (request.deadline - view.now).to_ms());
-    if (horizon == 0) horizon = objective;
-    if (objective > horizon) horizon = objective * 1.25;
+  // Whether not even full batches of the cheapest configurations keep to the cost that is asked for.
+  static std::optional<Admitted> too_dear(const View& view, const RequestArrived& request) {
+    if (!request.cost_limit) return std::nullopt;
+    const plan::Frontier& plans = view.application(request.application).planner->whole(plan::kNoBatchCap);
+    if (plans.empty() || PicoDollars::from_dollars(plans.cheapest()) <= *request.cost_limit) return std::nullopt;
+    return Admitted{.accept = false,
+                    .reason = RejectReason::cost_exceeded,
+                    .needed = plans.cheapest(),
+                    .available = request.cost_limit->to_dollars()};
+  }
+
+  // How much of what may be promised is open to a priority: 1 is the highest, 0 the usual, larger ones are less. When
+  // the machines are full, the less important are refused first.
+  static double share_of(const RequestArrived& request) {
+    constexpr double kMore = 1.1, kLess = 0.1, kLeast = 0.5;
+    if (request.priority <= 1) return request.priority == 1 ? kMore : 1;
+    return std::max(kLeast, 1 - kLess * (request.priority - 1));
   }
 
   // Whether others are refused before this application is.

@@ -1,7 +1,11 @@
 #include "policy/sluice_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
+
+#include "policy/miss_price.h"
+#include "policy/slice_positions.h"
 
 namespace sluice::policy {
 namespace {
@@ -64,22 +68,97 @@ void find_next(const Tree& tree, Tree::Index index, Next behind, std::vector<Nex
   }
 }
 
+// The least that the stage adds to the cost of a request, in full batches.
+Dollars cheapest(const plan::ModelStage& stage) {
+  Dollars least = std::numeric_limits<Dollars>::infinity();
+  for (const plan::Candidate& c : stage.candidates) least = std::min(least, c.cost * stage.scale.cost);
+  return least;
+}
+
+// Without what no machine holds, and without what makes a request dearer than its cost limit, however cheap the rest
+// is. A stage that would have nothing left keeps what it has. Nothing if all stay.
+std::optional<plan::WorkflowModel> restricted(const plan::WorkflowModel& model, const Objective& objective,
+                                              std::span<const NodeGroup> machines) {
+  Dollars all = 0;
+  for (const plan::ModelStage& stage : model.stages) all += cheapest(stage);
+  plan::WorkflowModel out;
+  for (std::size_t s = 0; s < model.stages.size(); ++s) {
+    const plan::ModelStage& stage = model.stages[s];
+    const auto held = [&](const plan::Candidate& c) {
+      return machines.empty() || std::any_of(machines.begin(), machines.end(), [&](const NodeGroup& machine) {
+               return machine_holds(machine, c.configuration);
+             });
+    };
+    const auto affordable = [&](const plan::Candidate& c) {
+      return !objective.cost || all - cheapest(stage) + c.cost * stage.scale.cost <= *objective.cost;
+    };
+    plan::ModelStage kept{stage.name, stage.function, {}, {}, stage.scale, stage.wait_ms};
+    for (std::size_t i = 0; i < stage.candidates.size(); ++i) {
+      if (!held(stage.candidates[i]) || !affordable(stage.candidates[i])) continue;
+      kept.candidates.push_back(stage.candidates[i]);
+      kept.sd_ms.push_back(stage.sd_ms[i]);
+    }
+    const bool alone = std::any_of(kept.candidates.begin(), kept.candidates.end(),
+                                   [](const plan::Candidate& c) { return c.configuration.batch == 1; });
+    if (kept.candidates.size() == stage.candidates.size() || !alone) {
+      if (!out.stages.empty()) out.stages.push_back(stage);
+      continue;
+    }
+    if (out.stages.empty())
+      out.stages.assign(model.stages.begin(), model.stages.begin() + static_cast<std::ptrdiff_t>(s));
+    out.stages.push_back(std::move(kept));
+  }
+  if (out.stages.empty()) return std::nullopt;
+  out.tree = model.tree;
+  return out;
+}
+
+// What a missed request is worth avoiding: a multiple of the cheapest plan of a request that is alone, but more than
+// the fastest one costs, or those who need that would be given up.
+Dollars fixed_price(const plan::WorkflowModel& model, double times) {
+  constexpr double kFastest = 3;
+  constexpr Dollars kLeast = 1e-12;  // where everything is free
+  Dollars slow = 0, fast = 0;
+  for (const plan::ModelStage& stage : model.stages) {
+    Dollars least = std::numeric_limits<Dollars>::infinity();
+    const plan::Candidate* fastest = nullptr;
+    for (const plan::Candidate& c : stage.candidates) {
+      if (c.configuration.batch > 1) continue;
+      least = std::min(least, c.cost);
+      if (fastest == nullptr || std::tie(c.ms, c.cost) < std::tie(fastest->ms, fastest->cost)) fastest = &c;
+    }
+    slow += least * stage.scale.cost;
+    fast += fastest->cost * stage.scale.cost;
+  }
+  return std::max({times * slow, kFastest * fast, kLeast});
+}
+
+plan::ValueTable make_table(const plan::WorkflowModel& model, double horizon_ms, std::uint32_t level,
+                            const SluiceOptions& options) {
+  const Dollars fixed = fixed_price(model, options.miss_times);
+  Dollars price = fixed;
+  for (std::uint32_t i = 0; i < level; ++i) price /= MissPrice::kStep;
+  return plan::ValueTable::build(model, {.miss_price = price,
+                                         .drop_price = fixed,
+                                         .horizon_ms = horizon_ms,
+                                         .sigma_floor = options.sigma,
+                                         .per_stage_overhead_ms = options.reserve_ms});
+}
+
 }  // namespace
 
-SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, double horizon_ms,
-                         const SluiceOptions& options, const Prices& prices)
+SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
+                         std::span<const NodeGroup> machines, std::uint32_t level, const SluiceOptions& options)
     : planner_(std::move(planner)),
-      horizon_ms_(horizon_ms),
-      table_(plan::ValueTable::build(planner_->model(), {.miss_price = options.miss_price,
-                                                         .horizon_ms = horizon_ms,
-                                                         .sigma_floor = options.sigma,
-                                                         .per_stage_overhead_ms = options.reserve_ms})) {
-  after_.resize(planner_->model().stages.size());
-  (void)count_after(planner_->model().tree, planner_->model().tree.root(), 0, after_);
-  next_.resize(planner_->model().stages.size());
-  find_next(planner_->model().tree, planner_->model().tree.root(), std::nullopt, next_);
-  for (const plan::ModelStage& stage : planner_->model().stages) {
-    choices_.push_back(worth_a_look(stage.candidates, prices));
+      restricted_(restricted(planner_->model(), application.objective, machines)),
+      horizon_ms_(std::max(1.0, application.objective.latency.to_ms())),
+      table_(make_table(model(), horizon_ms_, level, options)) {
+  after_.resize(model().stages.size());
+  (void)count_after(model().tree, model().tree.root(), 0, after_);
+  next_.resize(model().stages.size());
+  find_next(model().tree, model().tree.root(), std::nullopt, next_);
+  for (const plan::ModelStage& stage : model().stages) {
+    choices_.push_back(worth_a_look(stage.candidates, application.prices));
     // The cheapest of one at a time stands for what is planned; what really runs is learned.
     Taken least;
     Dollars cost = 0;

@@ -1,9 +1,10 @@
 // What `sluice` derives from an application once: value tables, the configurations worth looking at, and what a request
-// takes. Never saved: a pure function of the planner and the objective.
+// takes. Never saved: a pure function of the planner, the objective and the kinds of machines there are.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/value_table.h"
@@ -13,9 +14,9 @@
 namespace sluice::policy {
 
 struct SluiceOptions {
-  Dollars miss_price = 0.0025;  // what a missed request is worth avoiding
-  double sigma = 0.05;          // the least relative spread to plan with, even when times seem exact
-  double reserve_ms = 3;        // for transfer and queueing, of every stage but the one at hand
+  double miss_times = 9;  // what a missed request is worth avoiding, in cheapest plans of the application
+  double sigma = 0.05;    // the least relative spread to plan with, even when times seem exact
+  double reserve_ms = 3;  // for transfer and queueing, of every stage but the one at hand
 };
 
 // One configuration of a stage that no other of the same batch beats in time, cost and what it takes.
@@ -28,14 +29,18 @@ struct Choice {
 
 class SluiceModel {
  public:
-  // REQUIRES: plan::ValueTable::fits(planner->model()).
-  SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, double horizon_ms, const SluiceOptions& options,
-              const Prices& prices);
+  // `machines`: configurations that none of them holds are left out. `level`: of the price of being late
+  // (miss_price.h). REQUIRES: plan::ValueTable::fits(planner->model()).
+  SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
+              std::span<const NodeGroup> machines, std::uint32_t level, const SluiceOptions& options);
 
+  [[nodiscard]] const plan::WorkflowModel& model() const { return restricted_ ? *restricted_ : planner_->model(); }
   [[nodiscard]] const plan::ValueTable& table() const { return table_; }
   [[nodiscard]] double horizon_ms() const { return horizon_ms_; }
   // By batch, ascending; then by slices and vCPUs.
   [[nodiscard]] const std::vector<Choice>& choices(std::uint32_t stage) const { return choices_[stage]; }
+  // What a request is worth at the most: dearer ones are given up.
+  [[nodiscard]] Dollars drop_price() const { return table_.drop_price(); }
   // What one invocation of the stage would be run with; nullptr: nothing runs one alone.
   [[nodiscard]] const Choice* cheapest_alone(std::uint32_t stage, double left_ms) const;
   // How many stages follow one after the other.
@@ -47,6 +52,7 @@ class SluiceModel {
 
  private:
   std::shared_ptr<const plan::FrontierPlanner> planner_;
+  std::optional<plan::WorkflowModel> restricted_;  // absent: the planner's is as good
   double horizon_ms_;
   plan::ValueTable table_;
   std::vector<std::vector<Choice>> choices_;

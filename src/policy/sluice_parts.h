@@ -10,7 +10,7 @@ namespace sluice::policy {
 
 struct SluiceSettings {
   explicit SluiceSettings(const Parameters& parameters)
-      : model{.miss_price = parameter_or(parameters, "miss_price", 0.0025),
+      : model{.miss_times = parameter_or(parameters, "miss_times", 9),
               .sigma = parameter_or(parameters, "sigma", 0.05),
               .reserve_ms = parameter_or(parameters, "reserve_ms", 3)},
         wait(parameter_or(parameters, "wait", 1) != 0),
@@ -24,7 +24,8 @@ struct SluiceSettings {
         load(parameter_or(parameters, "load", 0.9)),
         vcpu_load(parameter_or(parameters, "vcpu_load", 0.8)),
         wait_load(parameter_or(parameters, "wait_load", 0.68)),
-        wait_gain(parameter_or(parameters, "wait_gain", 0.08)) {}
+        wait_gain(parameter_or(parameters, "wait_gain", 0.08)),
+        wait_gaps(parameter_or(parameters, "wait_gaps", 4)) {}
 
   SluiceOptions model;
   bool wait, shed, drop, locality, fair, foresee;
@@ -36,6 +37,7 @@ struct SluiceSettings {
                            // only that time left is run alone or given up (docs/bench-live.md)
   double wait_load;        // from this load on waiting must save more, up to wait_gain of the cost
   double wait_gain;
+  double wait_gaps;  // nobody is waited for longer than so many mean gaps between arrivals
 };
 
 // Brings what is known of the whole cluster up to date, if it is some milliseconds old.

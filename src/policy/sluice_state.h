@@ -1,5 +1,5 @@
-// What `sluice` remembers: how often stages are called, what their batches take, how much it may still let in, and what
-// requests will need where they are.
+// What `sluice` remembers: how often stages are called, what their batches take, who is in the system and what they
+// need, what being late costs, and what requests will need where they are.
 // Shared by its admission and its dispatch, which saves it.
 #pragma once
 #include <algorithm>
@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/archive.h"
-#include "policy/company.h"
+#include "policy/crowd.h"
 #include "policy/foresight.h"
+#include "policy/miss_price.h"
 #include "policy/view.h"
 #include "profile/portable_math.h"
 
@@ -61,28 +62,69 @@ struct Taken {
   void visit(Archive& a) { a(slices, vcpus); }
 };
 
+// A request that was let in and has not ended.
+struct Inside {
+  ApplicationId application;
+  Taken needs;  // on average until its deadline; none from then on
+  Time deadline;
+  Duration waited;  // for company
+  bool dropped = false;
+  void visit(Archive& a) { a(application, needs, deadline, waited, dropped); }
+};
+
+// When a queue waited for company last.
+struct Pause {
+  Time begin, end;
+  bool on = false;  // then `end` is not known yet
+  void visit(Archive& a) { a(begin, end, on); }
+};
+
+struct Standing {  // of an application
+  Crowd crowd;
+  MissPrice price;
+  double patience = 1;  // the share of the time that waiting for company seems worth that it gets
+  void visit(Archive& a) { a(crowd, price, patience); }
+};
+
 struct SluiceState {
-  std::vector<double> horizon_ms;  // by application: the longest objective of a request so far
-  std::vector<CallRate> calls;     // by queue
-  std::vector<Company> company;    // likewise
-  std::vector<Taken> taken_ms;     // by queue: milliseconds of an invocation, as its batches take it; none: not known
-  // What each request in the system needs on average until its deadline, and their sum.
-  std::map<RequestId, Taken> needs;
-  Taken needed;
+  std::vector<Standing> applications;  // by ApplicationId
+  std::vector<CallRate> calls;         // by QueueId
+  std::vector<Taken> taken_ms;  // by QueueId: milliseconds of an invocation, as its batches take it; none: not known
+  std::vector<Pause> pauses;    // by QueueId
+  std::map<RequestId, Inside> inside;
+  std::map<Time, std::vector<RequestId>> due;  // those that need something, by deadline
+  Taken needed;                                // by all of them
   // Of the whole cluster, looked at now and then.
   Time looked_at;
   Taken usable;
-  double load = 0;  // the share of it that the calls of the recent past take
+  std::vector<NodeGroup> shapes;  // of the machines, each once
+  double load = 0;                // demand of recent arrivals ÷ what there is
   Foresight foresight;
-  void visit(Archive& a) { a(horizon_ms, calls, company, taken_ms, needs, needed, looked_at, usable, load, foresight); }
+  void visit(Archive& a) {
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, foresight);
+  }
+
+  // What is late needs no more on average: it is about to end, or to be given up.
+  void forget_late(Time now) {
+    while (!due.empty() && due.begin()->first < now) {
+      for (const RequestId request : due.begin()->second) {
+        const auto it = inside.find(request);
+        if (it == inside.end()) continue;
+        needed = needed - it->second.needs;
+        it->second.needs = {};
+      }
+      due.erase(due.begin());
+    }
+    if (due.empty()) needed = {};  // sums of fractions leave dust
+  }
 
   void grow(const View& view) {
     if (calls.size() < view.queues.size()) {
       calls.resize(view.queues.size());
-      company.resize(view.queues.size());
       taken_ms.resize(view.queues.size());
+      pauses.resize(view.queues.size());
     }
-    if (horizon_ms.size() < view.applications.size()) horizon_ms.resize(view.applications.size());
+    if (applications.size() < view.applications.size()) applications.resize(view.applications.size());
   }
 };
 

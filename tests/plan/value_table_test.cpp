@@ -160,7 +160,7 @@ TEST(ValueTable, FallsWithTimeAndWithTheCapAndStaysBelowTheMissPrice) {
         const double now = table.value(s, cap, rest);
         EXPECT_LE(now, before * (1 + 1e-6));
         EXPECT_LE(table.value(s, cap + 1, rest), now * (1 + 1e-6));
-        EXPECT_LE(now, table.miss_price());
+        EXPECT_LE(now, table.drop_price());
         before = now;
       }
     }

@@ -188,7 +188,7 @@ TEST(Aquatope, TakesPresetsThatWereMadeBefore) {
   const Scene made;
   const auto entry = aquatope_preset(made.application(), made.model(), Duration::ms(100.4), parameters);
   EXPECT_EQ(entry.first, (std::pair<std::string, std::int64_t>("default/app", 100)));
-  EXPECT_EQ(entry.second, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(entry.second, std::vector<std::uint32_t>{3});
   auto known = std::make_shared<AquatopePresets>();
   known->emplace(entry.first, std::vector<std::uint32_t>{0});  // not what a search would find
   Scene scene(1, parameters, known);

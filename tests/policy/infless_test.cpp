@@ -33,7 +33,7 @@ TEST(FixedSplit, GivesEachBranchTheShareOfItsRegion) {
 TEST(Infless, RunsTheLargestBatchThatTakesHalfOfItsTime) {
   Stand stand("infless", kOne, 20);
   stand.invoker(0, 4, 7).arrive(1).arrive(2).arrive(3).arrive(4).arrive(5);
-  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1 2: (2,1,2) on 0", "s0 of 3 4: (2,1,2) on 0", "s0 of 5: (1,1,1) on 0"}));
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1 2: (2,1,2) on 0", "s0 of 3 4: (2,1,2) on 0", "s0 of 5: (1,1,2) on 0"}));
 }
 
 // (2,1,2) needs floor(2000 / (20 - 9)) = 181 requests per second to be filled in time.
@@ -44,7 +44,7 @@ TEST(Infless, RunsNoBatchThatTheArrivalsCannotFill) {
   slow.at(10).arrive(2);  // 100 per second
   (void)slow.decide();
   slow.invoker(0, 4, 7);
-  EXPECT_EQ(slow.decide(), (Starts{"s0 of 1: (1,1,1) on 0", "s0 of 2: (1,1,1) on 0"}));
+  EXPECT_EQ(slow.decide(), (Starts{"s0 of 1: (1,1,2) on 0", "s0 of 2: (1,1,2) on 0"}));
   Stand fast("infless", kOne, 20);
   fast.arrive(1);
   (void)fast.decide();

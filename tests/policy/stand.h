@@ -40,11 +40,17 @@ using Starts = std::vector<std::string>;
 class Stand {
  public:
   Stand(std::string scheduler, const std::vector<Rows>& profiles, double objective_ms, Parameters parameters = {})
+      : Stand(std::move(scheduler), with_objective(chain_of(profiles), objective_ms), std::move(parameters)) {}
+  Stand(std::string scheduler, Application application, Parameters parameters = {})
       : name_(std::move(scheduler)),
         parameters_(std::move(parameters)),
-        objective_(Duration::ms(objective_ms)),
-        application_(std::make_shared<Application>(chain_of(profiles))),
+        application_(std::make_shared<Application>(std::move(application))),
         scheduler_(fresh()) {}
+
+  static Application with_objective(Application application, double ms) {
+    application.objective.latency = Duration::ms(ms);
+    return application;
+  }
 
   Stand& invoker(std::uint32_t id, std::uint32_t vcpu, std::uint32_t slices) {
     return see(InvokerJoined{.id = InvokerId(id),
@@ -56,9 +62,16 @@ class Stand {
     now_ = Time::from_ns(Duration::ms(ms).count_ns());
     return *this;
   }
-  Stand& arrive(std::uint64_t id) {
-    return see(RequestArrived{
-        .id = RequestId(id), .application = ApplicationId(0), .tenant = TenantId(0), .deadline = now_ + objective_});
+  Stand& arrive(std::uint64_t id) { return arrive(id, application_->objective.latency, 0); }
+  // With an objective or a priority of its own.
+  Stand& arrive(std::uint64_t id, Duration objective, std::uint8_t priority) {
+    RequestArrived event{.id = RequestId(id),
+                         .application = ApplicationId(0),
+                         .tenant = TenantId(0),
+                         .deadline = now_ + objective,
+                         .priority = priority};
+    if (application_->objective.cost) event.cost_limit = PicoDollars::from_dollars(*application_->objective.cost);
+    return see(event);
   }
   Stand& cancel(std::uint64_t id) { return see(RequestCancelled{RequestId(id)}); }
   // What starts now, as "s0 of 1 2: (2,1,1) on 0": stage, requests, configuration, invoker.
@@ -117,7 +130,6 @@ class Stand {
   }
   std::string name_;
   Parameters parameters_;
-  Duration objective_;
   std::shared_ptr<const Application> application_;
   std::unique_ptr<core::Scheduler> scheduler_;
   Time now_;

@@ -1,0 +1,52 @@
+// What being late costs. Without a percentile: a multiple of the application's own cheapest plan, so that as many
+// requests as possible are met. With one the price is found: every end of an accepted request moves a balance, and the
+// balance selects one of a few prices, the fixed one and cheaper ones. As long as the balance is within its bounds, the
+// share of late requests is the one that was asked for, whatever prices do. Giving up keeps the fixed price, or
+// percentile 50 would mean to give up half of the requests. State of the policy, one for each application.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "base/archive.h"
+#include "domain/application.h"
+
+namespace sluice::policy {
+
+// The percentile that an application asks for. Documents that name none have 50: as many requests as possible.
+[[nodiscard]] inline std::optional<double> asked_percentile(const Objective& objective) {
+  return objective.percentile > 50 ? std::optional(objective.percentile) : std::nullopt;
+}
+
+class MissPrice {
+ public:
+  static constexpr std::uint32_t kLevels = 6;
+  static constexpr double kStep = 3;  // each level's price is a third of the one before
+
+  // A request of an application with a percentile (per cent) has ended.
+  void ended(bool late, double percentile) {
+    const double wanted = aim(percentile) / 100;
+    balance_ = std::clamp(balance_ + (late ? wanted : wanted - 1), 0.0, kMost + kDebt);
+  }
+  // 0: the fixed price.
+  [[nodiscard]] std::uint32_t level() const {
+    if (balance_ >= kMost) return 0;
+    return std::min(kLevels - 1, static_cast<std::uint32_t>((kMost - balance_) / kWidth));
+  }
+  // Requests are refused: machines that are full are no place to save on.
+  void refused() { balance_ = std::max(balance_, kMost); }
+
+  void visit(Archive& archive) { archive(balance_); }
+
+  // What is aimed at so that the share of hits is within [percentile, percentile + 2].
+  [[nodiscard]] static double aim(double percentile) { return percentile + std::min(0.75, (100 - percentile) / 2); }
+
+ private:
+  // Late requests a level: more than are under way while one learns that a price was too low.
+  static constexpr double kWidth = 5;
+  static constexpr double kMost = kWidth * kLevels;
+  static constexpr double kDebt = 60;  // late requests beyond the dearest price that are made up for
+  double balance_ = kMost;             // begins with the dearest
+};
+
+}  // namespace sluice::policy
