@@ -5,8 +5,9 @@
 namespace sluice::core {
 
 bool Batch::is(InvokerId at, const RunningBatch& theirs) const {
-  return invoker == at && configuration == theirs.configuration && positions == theirs.positions &&
-         std::equal(members.begin(), members.end(), theirs.invocations.begin(), theirs.invocations.end(),
+  if (invoker != at || configuration != theirs.configuration || positions != theirs.positions) return false;
+  if (!application.valid()) return true;  // brought along before
+  return std::equal(members.begin(), members.end(), theirs.invocations.begin(), theirs.invocations.end(),
                     [](const policy::Waiting& member, InvocationId other) { return member.invocation == other; });
 }
 
@@ -16,7 +17,7 @@ Slot Batches::add(BatchId id) {
   values_[slot].cancelled = false;
   values_[slot].members.clear();
   slots_.emplace(id, slot);
-  next_ = std::max(next_, id.value() + 1);
+  pass_over(id);
   return slot;
 }
 

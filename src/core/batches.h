@@ -1,5 +1,6 @@
 // Batches: what was started and has not ended, by number.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -34,6 +35,8 @@ class Batches {
   // The number of the next one; numbers are never used again, also not those that others gave out.
   [[nodiscard]] BatchId next_id() const { return BatchId(next_); }
   [[nodiscard]] Slot add(BatchId id);
+  // Somebody gave out this number: it will not be the next.
+  void pass_over(BatchId id) { next_ = std::max(next_, id.value() + 1); }
   void remove(Slot slot);
   [[nodiscard]] Slot find(BatchId id) const;                       // kNoSlot: not there
   [[nodiscard]] std::vector<BatchId> at(InvokerId invoker) const;  // ascending

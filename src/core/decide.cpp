@@ -30,6 +30,24 @@ void Scheduler::decide(Time now, Commands& out) {
   retire_removed();
 }
 
+void Scheduler::retire_removed() {
+  for (const ApplicationId id : applications_.left()) {
+    for (const policy::QueueId queue : applications_.controls()[id.index()].queues)
+      policies_.dispatch->removed(view(), queues_[queue]);
+    applications_.retire(id);
+  }
+}
+
+void Scheduler::prewarm(Commands& out) {
+  if (books_.cold_invokers() == 0) return;
+  wishes_.clear();
+  policies_.prewarm->decide(view(), wishes_);
+  std::vector<Action> actions;
+  for (const InstanceId id : wishes_.evict) loads_.evict(id, actions);
+  for (const policy::Wishes::Load& wish : wishes_.load) loads_.load(wish, actions);
+  for (Action& action : actions) emit(out, std::move(action));
+}
+
 // A policy that wants to be asked at this very instant would never let time pass.
 void Scheduler::ask_again() {
   wake_ = queues_.busy().empty() ? std::nullopt : policies_.dispatch->next_wake(view());
@@ -56,9 +74,9 @@ policy::View Scheduler::view() const {
           .busy_queues = queues_.busy(),
           .invokers = books_.invokers(),
           .by_free = books_.by_free(),
-          .applications = models_,
-          .functions = functions_,
-          .instances = instances_.all(),
+          .applications = applications_.models(),
+          .functions = applications_.functions(),
+          .instances = loads_.all(),
           .announced = announced_,
           .transfer = transfer_};
 }
@@ -70,7 +88,7 @@ void Scheduler::reject(const Reject& refused, Commands& out) {
 
 void Scheduler::admit(Time, Commands& out) {
   for (const RequestArrived& arrival : arrivals_) {
-    if (arrival.application.index() >= models_.size() || models_[arrival.application.index()].removed) {
+    if (!applications_.takes_requests(arrival.application)) {
       reject({.request = arrival.id, .reason = RejectReason::not_deployed}, out);
     } else if (requests_.size() >= limits_.requests_max) {
       reject({.request = arrival.id,
@@ -96,8 +114,8 @@ void Scheduler::admit(Time, Commands& out) {
 void Scheduler::let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out) {
   ++counters_.accepted;
   const Slot slot = requests_.add(arrival, now_);
-  ++controls_[arrival.application.index()].in_use;
-  promise(slot, admitted.reserved);
+  applications_.use(arrival.application);
+  requests_.promise(slot, admitted.reserved, books_);
   emit(out, Accept{.request = arrival.id,
                    .promised_finish = admitted.promised.value_or(arrival.deadline),
                    .cost = admitted.cost});
@@ -177,10 +195,10 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   batch.application = queue.application;
   batch.function = queue.shared;
   batch.invoker = proposal.invoker;
-  batch.instance = enter_instance(proposal.invoker, claim, *positions);
+  batch.instance = loads_.enter(proposal.invoker, claim, *positions);
   batch.configuration = proposal.configuration;
   batch.positions = *positions;
-  ++controls_[queue.application.index()].in_use;
+  applications_.use(queue.application);
   ++counters_.batches;
   counters_.planned += proposals.planned ? 1 : 0;
   counters_.configuration_misses += proposals.planned && proposals.configuration_missed ? 1 : 0;
@@ -200,17 +218,6 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   return true;
 }
 
-InstanceId Scheduler::enter_instance(InvokerId invoker, const Claim& claim, const SlicePositions& positions) {
-  if (books_.invokers()[invoker.index()].warm) return InstanceId::none();
-  const bool on_gpu = claim.configuration.slices > 0;
-  const auto gpu = on_gpu ? std::optional(positions.gpu) : std::nullopt;
-  policy::Instance* instance = instances_.free_at(invoker, gpu, claim.function);
-  CHECK_MSG(instance != nullptr, "a batch runs only where its instance is loaded");
-  ++instance->running;
-  books_.room(invoker, gpu).take(claim.function, 1);
-  return instance->id;
-}
-
 void Scheduler::start_members(Slot slot, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start) {
   Batch& batch = batches_[slot];
   start.members.reserve(proposal.members);
@@ -218,7 +225,7 @@ void Scheduler::start_members(Slot slot, policy::QueueId queue, const policy::Pr
     const policy::Waiting waiting = take_waiting(queue, proposal.first);
     const Place place = place_of(waiting);
     Request& request = requests_[*runs_.request_of(place)];
-    if (waiting.reservation.valid()) keep_promise(request, waiting.reservation, proposal.reservation);
+    if (waiting.reservation.valid()) Requests::keep_promise(request, waiting.reservation, proposal.reservation, books_);
     request.running.add(batch.id.value(), slot);
     runs_.started(place);
     BatchMember member{.invocation = waiting.invocation,
@@ -232,15 +239,6 @@ void Scheduler::start_members(Slot slot, policy::QueueId queue, const policy::Pr
     batch.members.push_back(waiting);
   }
   start.queued = static_cast<std::uint32_t>(queues_[queue].waiting.size());
-}
-
-// Its stage starts: with what was promised, or with what was free as well.
-void Scheduler::keep_promise(Request& request, ReservationId promised, ReservationId taken) {
-  const auto kept = std::find_if(request.promises.begin(), request.promises.end(),
-                                 [&](const Promise& p) { return p.reservation == promised; });
-  CHECK(kept != request.promises.end());
-  if (taken != promised) books_.unreserve(kept->invoker, kept->reservation);
-  request.promises.erase(kept);
 }
 
 }  // namespace sluice::core

@@ -56,7 +56,7 @@ void Scheduler::follow(const Runs::Withdrawn& withdrawn) {
 
 void Scheduler::follow(const Runs::BeganAgain& again) {
   drop_waiting(again.request);
-  end_promises(again.request);
+  requests_.end_promises(again.request, books_);
 }
 
 void Scheduler::follow(const Runs::Ended& ended) {
@@ -71,12 +71,12 @@ void Scheduler::follow(const Runs::Ended& ended) {
                       .error = ended.error,
                       .cost = request.cost});
   for (const InvokerId invoker : ended.left_at) releases_.push_back({invoker, request.id});
-  end_promises(ended.request);
+  requests_.end_promises(ended.request, books_);
   drop_waiting(ended.request);
   if (ended.outcome == RequestOutcome::cancelled || ended.outcome == RequestOutcome::deadline_exceeded)
     cancel_batches_of(request);
   policies_.dispatch->ended(view(), request.id);
-  --controls_[request.application.index()].in_use;
+  applications_.leave(request.application);
   requests_.remove(ended.request);
 }
 
@@ -108,28 +108,6 @@ void Scheduler::cancel_batches_of(const Request& request) {
     batch.cancelled = true;
     cancels_.push_back({.invoker = batch.invoker, .id = batch.id});
   });
-}
-
-void Scheduler::promise(Slot slot, const std::vector<policy::Reserved>& reserved) {
-  for (const policy::Reserved& r : reserved) {
-    const ReservationId id(next_reservation_++);
-    books_.reserve(r.invoker, id, r);
-    requests_[slot].promises.push_back({r.stage, id, r.invoker});
-  }
-}
-
-void Scheduler::end_promises(Slot slot) {
-  for (const Promise& p : requests_[slot].promises) books_.unreserve(p.invoker, p.reservation);
-  requests_[slot].promises.clear();
-}
-
-// The machine is gone, its books with it.
-void Scheduler::lose_promises_of(InvokerId invoker) {
-  for (Slot slot = 0; slot < requests_.all().size(); ++slot) {
-    if (requests_[slot].used)
-      std::erase_if(requests_[slot].promises, [&](const Promise& p) { return p.invoker == invoker; });
-  }
-  queues_.forget_promises(invoker);
 }
 
 }  // namespace sluice::core

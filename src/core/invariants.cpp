@@ -36,8 +36,8 @@ std::string Scheduler::broken_books() const {
     const std::size_t gpus = books_.invokers()[i].gpus.size();
     sums[i].slices.resize(gpus);
     sums[i].gpu_memory.resize(gpus);
-    sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(functions_.size()));
-    sums[i].host_room.resize(functions_.size());
+    sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(applications_.functions().size()));
+    sums[i].host_room.resize(applications_.functions().size());
   }
   std::size_t used = 0;
   for (const Batch& batch : batches_.all()) {
@@ -70,10 +70,10 @@ std::string Scheduler::broken_books() const {
     if (!request.used) continue;
     for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;
   }
-  for (const policy::Instance& instance : instances_.all()) {
+  for (const policy::Instance& instance : loads_.all()) {
     if (!instance.used) continue;
     Sums& at = sums[instance.invoker.index()];
-    const Bytes memory = functions_[instance.function.index()].memory;
+    const Bytes memory = applications_.functions()[instance.function.index()].memory;
     std::uint32_t batches = 0;
     for (const Batch& batch : batches_.all()) batches += batch.used && batch.instance == instance.id ? 1 : 0;
     if (batches != instance.running) {
@@ -105,7 +105,7 @@ std::string Scheduler::broken_books() const {
     }
     if (invoker.memory - invoker.memory_free != at.host_memory)
       return str("invoker ", i, ": host memory does not add up");
-    for (std::size_t f = 0; f < functions_.size(); ++f) {
+    for (std::size_t f = 0; f < applications_.functions().size(); ++f) {
       const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
       if (invoker.room.of(function) != at.host_room[f]) return str("invoker ", i, ": room on the host does not add up");
     }
@@ -117,7 +117,7 @@ std::string Scheduler::broken_books() const {
       if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free < Bytes{}) {
         return str("invoker ", i, " GPU ", g, ": memory does not add up");
       }
-      for (std::size_t f = 0; f < functions_.size(); ++f) {
+      for (std::size_t f = 0; f < applications_.functions().size(); ++f) {
         const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
         if (gpu.room.of(function) != at.gpu_room[g][f]) return str("invoker ", i, " GPU ", g, ": room does not add up");
       }

@@ -13,29 +13,19 @@ void Scheduler::on(const InvokerJoined& event) {
   const bool same_life = books_.alive(event.id) && books_.life(event.id)->epoch == event.epoch;
   if (same_life && books_.has_shape_of(event.id, event.capacity, event.warm)) {
     books_.rejoin(event.id, life, event.capacity);
-    forget_instances(event.id);
+    loads_.forget(event.id);
   } else {
     if (books_.alive(event.id)) lose(event.id);
     follow();
     books_.join(event.id, life, event.capacity, event.warm);
   }
-  for (const InstanceStatus& status : event.instances) add_instance(event.id, status);
+  for (const InstanceStatus& status : event.instances) {
+    const auto function = applications_.shared(status.application, status.function);
+    if (function) loads_.add(event.id, status, *function, now_);
+  }
   compare_objects(event);
   compare_batches(event);
   changed_ = true;
-}
-
-// Their memory and room are given back; what is really there is told anew.
-void Scheduler::forget_instances(InvokerId invoker) {
-  for (const InstanceId id : instances_.at(invoker)) {
-    const policy::Instance& instance = *instances_.find(id);
-    give_back_memory(instance, instance.level);
-    if (instance.wanted != instance.level)
-      give_back_memory(instance, instance.wanted);
-    else
-      close_room(*instances_.find(id));
-    instances_.remove(id);
-  }
 }
 
 // Batches that still run stay booked, and the joiner will say how they end. Those it no longer knows have failed with
@@ -43,19 +33,19 @@ void Scheduler::forget_instances(InvokerId invoker) {
 void Scheduler::compare_batches(const InvokerJoined& event) {
   std::set<BatchId> running;
   for (const RunningBatch& theirs : event.running) {
+    running.insert(theirs.id);
     const Slot slot = batches_.find(theirs.id);
     if (slot == kNoSlot || !batches_[slot].is(event.id, theirs)) {
       adopt(event.id, theirs);
       continue;
     }
-    running.insert(theirs.id);
     Batch& batch = batches_[slot];
-    batch.instance = reenter(theirs.instance);
+    batch.instance = loads_.enter_again(theirs.instance);
     if (batch.cancelled) cancels_.push_back({.invoker = event.id, .id = batch.id});  // may have been lost on its way
   }
   for (const BatchId id : batches_.at(event.id)) {
     const Slot slot = batches_.find(id);
-    if (slot == kNoSlot || running.contains(id) || batches_[slot].members.empty()) continue;
+    if (slot == kNoSlot || running.contains(id)) continue;
     batches_[slot].instance = InstanceId::none();  // counted anew above
     fail_members(slot, "InvokerLost");
   }
@@ -65,26 +55,16 @@ void Scheduler::compare_batches(const InvokerJoined& event) {
 void Scheduler::adopt(InvokerId invoker, const RunningBatch& theirs) {
   cancels_.push_back({.invoker = invoker, .id = theirs.id});
   if (batches_.find(theirs.id) != kNoSlot) return;  // the number is taken by another batch
+  batches_.pass_over(theirs.id);
   if (!books_.take_running(invoker, theirs, now_)) return;
   Batch& batch = batches_[batches_.add(theirs.id)];
   batch.application = ApplicationId::none();
   batch.function = policy::SharedFunctionId::none();
   batch.invoker = invoker;
-  batch.instance = reenter(theirs.instance);
+  batch.instance = loads_.enter_again(theirs.instance);
   batch.configuration = theirs.configuration;
   batch.positions = theirs.positions;
   batch.cancelled = true;
-}
-
-// One more batch runs on an instance the joiner brought along; nothing if it has no room for one more.
-InstanceId Scheduler::reenter(InstanceId id) {
-  policy::Instance* instance = id.valid() ? instances_.find(id) : nullptr;
-  if (instance == nullptr || instance->wanted != instance->level || instance->running >= instance->batches)
-    return InstanceId::none();
-  close_room(*instance);
-  ++instance->running;
-  open_room(*instance);
-  return id;
 }
 
 // What requests left there and is not there any more is lost; what is there of requests that are over may go.
@@ -92,12 +72,7 @@ void Scheduler::compare_objects(const InvokerJoined& event) {
   const std::set<RequestId> held(event.objects.begin(), event.objects.end());
   runs_.lose(event.id, held, now_);
   follow();
-  for (const RequestId request : held) {
-    if (const auto slot = requests_.find(request))
-      runs_.hold(*slot, event.id);
-    else
-      releases_.push_back({event.id, request});
-  }
+  for (const RequestId request : held) hold(request, event.id);
 }
 
 }  // namespace sluice::core

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "core/scheduler.h"
+#include "core/applications.h"
 
 namespace sluice::core {
 namespace {
@@ -32,23 +32,19 @@ bool matters(const ProfileTable& before, const ProfileTable& now) {
 
 }  // namespace
 
-void Scheduler::learn(const Batch& batch, Duration measured) {
-  if (batch.members.empty()) return;  // it was nobody's
-  const policy::SharedFunctionId id = batch.function;
+bool Applications::learn(policy::SharedFunctionId id, const Configuration& ran, Duration measured) {
   Learned& learned = learned_[id.index()];
-  if (!learned.profile.has_value()) return;
-  Configuration ran = batch.configuration;
-  ran.batch = static_cast<std::uint16_t>(batch.members.size());
+  if (!learned.profile.has_value()) return false;
   const profile::Latency planned = learned.profile->latency(ran);
-  if (planned.mean_ms <= 0) return;
+  if (planned.mean_ms <= 0) return false;
   learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
   // The first executions teach the most. Later, noise alone brings a window past the tolerance now and then, and making
   // tables again costs more than being a few executions late.
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
-  if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
-  if (!learned.learner.changed_since(learned.published, ran, planned)) return;
+  if (++learned.executions > kFirst && learned.executions % kEvery != 0) return false;
+  if (!learned.learner.changed_since(learned.published, ran, planned)) return false;
   const ProfileTable now = corrected(*learned.profile, learned.learner);
-  if (!matters(corrected(*learned.profile, learned.published), now)) return;
+  if (!matters(corrected(*learned.profile, learned.published), now)) return false;
   learned.published = learned.learner;
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;
@@ -59,9 +55,10 @@ void Scheduler::learn(const Batch& batch, Duration measured) {
     }
     believe(models_[a].id, std::move(changed));
   }
+  return true;
 }
 
-void Scheduler::visit_learned(Archive& archive) {
+void Applications::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
     archive(learned.replaced, learned.executions);
     if (archive.is_loading() && learned.replaced) {

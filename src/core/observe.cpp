@@ -7,13 +7,31 @@
 namespace sluice::core {
 
 Scheduler::Scheduler(policy::Policies policies, const Limits& limits, const Transfer& transfer)
-    : policies_(std::move(policies)), limits_(limits), transfer_(transfer), runs_(controls_, limits.attempts_max) {}
+    : policies_(std::move(policies)),
+      limits_(limits),
+      transfer_(transfer),
+      applications_(queues_),
+      loads_(books_, applications_.functions()),
+      runs_(applications_.controls(), limits.attempts_max) {}
 
 void Scheduler::observe(const Event& event, Time now) {
   CHECK(now >= now_);
   now_ = now;
   std::visit([&](const auto& e) { on(e); }, event);
   follow();
+}
+
+void Scheduler::on(const ApplicationDeployed& event) {
+  const bool rewritten = policies_.transform != nullptr;
+  applications_.deploy(event.id, rewritten ? policies_.transform->deployed(event.application) : event.application);
+}
+
+void Scheduler::on(const ApplicationRemoved& event) {
+  applications_.remove(event.id);
+}
+
+void Scheduler::on(const ProfileChanged& event) {
+  if (applications_.change_profile(event)) changed_ = true;
 }
 
 void Scheduler::on(const RequestArrived& event) {
@@ -26,7 +44,7 @@ void Scheduler::on(const RequestArrived& event) {
 }
 
 void Scheduler::on(const RequestAnnounced& event) {
-  if (event.application.index() >= models_.size() || models_[event.application.index()].removed) return;
+  if (!applications_.takes_requests(event.application)) return;
   if (event.count == 0 || announced_.size() >= limits_.announced_max) return;
   announced_.push_back(event);
   changed_ = true;
@@ -54,9 +72,9 @@ std::vector<policy::Waiting> Scheduler::end_batch(Slot slot, bool machine_alive)
   Batch& batch = batches_[slot];
   if (machine_alive) {
     books_.give_back(batch.invoker, batch.id);
-    if (batch.instance.valid()) leave_instance(batch.instance);
+    if (batch.instance.valid()) loads_.leave(batch.instance, now_);
   }
-  if (batch.application.valid()) --controls_[batch.application.index()].in_use;
+  if (batch.application.valid()) applications_.leave(batch.application);
   std::vector<policy::Waiting> members = std::move(batch.members);
   for (const policy::Waiting& member : members) {
     if (const auto request = requests_.find(member.request)) requests_[*request].running.remove(batch.id.value());
@@ -66,22 +84,10 @@ std::vector<policy::Waiting> Scheduler::end_batch(Slot slot, bool machine_alive)
   return members;
 }
 
-void Scheduler::leave_instance(InstanceId id) {
-  policy::Instance* instance = instances_.find(id);
-  if (instance == nullptr) return;
-  CHECK(instance->running > 0);
-  --instance->running;
-  instance->idle_since = now_;
-  if (instance->level == Level::none && instance->running == 0) return instances_.remove(id);
-  if (instance->wanted != instance->level) return;
-  const bool on_gpu = instance->level == Level::device;
-  books_.room(instance->invoker, on_gpu ? std::optional(instance->gpu) : std::nullopt).add(instance->function, 1);
-}
-
 // Integer division leaves a remainder of less than a pico-dollar a member; the oldest pays it, so that sums agree.
 void Scheduler::bill(Batch& batch, Duration held) {
   if (batch.members.empty()) return;  // it was nobody's
-  const policy::ApplicationModel& model = models_[batch.application.index()];
+  const policy::ApplicationModel& model = applications_.models()[batch.application.index()];
   const auto total = PicoDollars::from_dollars(model.application->prices.per_ms(batch.configuration) * held.to_ms());
   counters_.billed += total;
   const auto count = static_cast<std::int64_t>(batch.members.size());
@@ -109,10 +115,26 @@ void Scheduler::on(const BatchFinished& event) {
     } else if (result->outcome != Outcome::succeeded) {
       runs_.failed(place, result->error, false, now_);
     } else {
+      if (!runs_.expects(place)) hold(member.request, invoker);
       runs_.succeeded(place, invoker, *result, now_);
     }
     follow();
   }
+}
+
+// What nobody reads goes with its request, or at once if that is over.
+void Scheduler::hold(RequestId request, InvokerId invoker) {
+  if (const auto slot = requests_.find(request))
+    runs_.hold(*slot, invoker);
+  else
+    releases_.push_back({invoker, request});
+}
+
+void Scheduler::learn(const Batch& batch, Duration measured) {
+  if (batch.members.empty()) return;  // it was nobody's
+  Configuration ran = batch.configuration;
+  ran.batch = static_cast<std::uint16_t>(batch.members.size());
+  if (applications_.learn(batch.function, ran, measured)) changed_ = true;
 }
 
 void Scheduler::fail_members(Slot slot, const std::string& error) {
@@ -135,6 +157,32 @@ void Scheduler::on(const BatchFailed& event) {
   if (const Slot slot = batches_.find(event.id); slot != kNoSlot) fail_members(slot, event.error);
 }
 
+void Scheduler::on(const InstanceLoaded& event) {
+  if (!loads_.loaded(event, now_)) return;
+  ++counters_.loads;
+  changed_ = true;
+}
+
+// A function that fails to load again and again would keep its requests for ever: after a few times they are answered.
+void Scheduler::on(const LoadFailed& event) {
+  const auto function = loads_.failed(event, now_);
+  if (!function) return;
+  changed_ = true;
+  if (loads_.failures(*function) < limits_.attempts_max) return;
+  loads_.forgive(*function);
+  for (const policy::QueueId queue : applications_.functions()[function->index()].queues) {
+    while (!queues_[queue].waiting.empty()) {
+      const policy::Waiting waiting = take_waiting(queue, 0);
+      runs_.fail_stage(place_of(waiting), event.error.empty() ? "LoadFailed" : event.error, now_);
+      follow();
+    }
+  }
+}
+
+void Scheduler::on(const InstanceUnloaded& event) {
+  if (loads_.unloaded(event, now_)) changed_ = true;
+}
+
 void Scheduler::on(const InvokerChanged& event) {
   if (!books_.alive(event.id)) return;
   books_.change(event.id, event.capacity);
@@ -150,9 +198,10 @@ void Scheduler::on(const InvokerLost& event) {
 }
 
 void Scheduler::lose(InvokerId invoker) {
-  lose_promises_of(invoker);
+  requests_.forget_promises(invoker);
+  queues_.forget_promises(invoker);
   books_.lose(invoker);
-  for (const InstanceId id : instances_.at(invoker)) instances_.remove(id);
+  loads_.lose(invoker);
   runs_.lose(invoker, {}, now_);
   follow();
   for (const BatchId id : batches_.at(invoker)) {

@@ -1,5 +1,9 @@
 #include "core/requests.h"
 
+#include <algorithm>
+
+#include "base/check.h"
+
 namespace sluice::core {
 
 Slot Requests::add(const RequestArrived& arrival, Time now) {
@@ -28,8 +32,36 @@ std::optional<Slot> Requests::find(RequestId id) const {
   return it == slots_.end() ? std::nullopt : std::optional(it->second);
 }
 
+void Requests::promise(Slot slot, const std::vector<policy::Reserved>& reserved, Books& books) {
+  for (const policy::Reserved& r : reserved) {
+    const ReservationId id(next_reservation_++);
+    books.reserve(r.invoker, id, r);
+    values_[slot].promises.push_back({r.stage, id, r.invoker});
+  }
+}
+
+void Requests::keep_promise(Request& request, ReservationId promised, ReservationId taken, Books& books) {
+  const auto kept = std::find_if(request.promises.begin(), request.promises.end(),
+                                 [&](const Promise& p) { return p.reservation == promised; });
+  CHECK(kept != request.promises.end());
+  if (taken != promised) books.unreserve(kept->invoker, kept->reservation);
+  request.promises.erase(kept);
+}
+
+void Requests::end_promises(Slot slot, Books& books) {
+  for (const Promise& p : values_[slot].promises) books.unreserve(p.invoker, p.reservation);
+  values_[slot].promises.clear();
+}
+
+void Requests::forget_promises(InvokerId invoker) {
+  for (Slot slot = 0; slot < values_.size(); ++slot) {
+    if (values_[slot].used)
+      std::erase_if(values_[slot].promises, [&](const Promise& p) { return p.invoker == invoker; });
+  }
+}
+
 void Requests::visit(Archive& archive) {
-  archive(values_);
+  archive(values_, next_reservation_);
   if (!archive.is_loading()) return;
   slots_.clear();
   for (Slot slot = 0; slot < values_.size(); ++slot) {

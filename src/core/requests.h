@@ -8,6 +8,7 @@
 
 #include "base/archive.h"
 #include "base/money.h"
+#include "core/books.h"
 #include "core/ledger.h"
 #include "core/slots.h"
 #include "domain/events.h"
@@ -44,12 +45,21 @@ class Requests {
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
   [[nodiscard]] Request& operator[](Slot slot) { return values_[slot]; }
   [[nodiscard]] const Request& operator[](Slot slot) const { return values_[slot]; }
+
+  // What is promised is reserved in the books until its stage starts, it is given back, or its machine is gone.
+  void promise(Slot slot, const std::vector<policy::Reserved>& reserved, Books& books);
+  // The stage starts: with what was promised, or (`taken` is another) with what was free as well.
+  static void keep_promise(Request& request, ReservationId promised, ReservationId taken, Books& books);
+  void end_promises(Slot slot, Books& books);
+  void forget_promises(InvokerId invoker);  // its books are gone
+
   // Also those that are over: `used` says which are there.
   [[nodiscard]] const Slots<Request>& all() const { return values_; }
   void visit(Archive& archive);
 
  private:
   Slots<Request> values_;
+  std::uint64_t next_reservation_ = 0;
   std::unordered_map<RequestId, Slot> slots_;  // looked up, never walked
 };
 

@@ -1,23 +1,34 @@
 // Applications that were removed: once nothing of them is left, their plans, workflows and queues are given back.
 // Ids of applications are never used again, places of queues are.
 #include <algorithm>
+#include <set>
 #include <utility>
 
-#include "core/scheduler.h"
+#include "core/applications.h"
 
 namespace sluice::core {
+namespace {
 
-void Scheduler::retire_removed() {
-  std::erase_if(leaving_, [&](ApplicationId id) {
-    if (controls_[id.index()].in_use > 0) return false;
-    retire(id);
-    return true;
-  });
+struct SavedApplication {
+  std::shared_ptr<const Application> deployed, believed;  // believed: now, where that differs
+  std::vector<policy::QueueId> queues;                    // ascending
+  bool removed = false, retired = false;
+  void visit(Archive& a) { a(deployed, believed, queues, removed, retired); }
+};
+
+}  // namespace
+
+std::vector<ApplicationId> Applications::left() const {
+  std::vector<ApplicationId> out;
+  for (const ApplicationId id : leaving_) {
+    if (controls_[id.index()].in_use == 0) out.push_back(id);
+  }
+  return out;
 }
 
-void Scheduler::retire(ApplicationId id) {
+void Applications::retire(ApplicationId id) {
   const Control gone = std::exchange(controls_[id.index()], {});
-  for (const policy::QueueId queue : gone.queues) policies_.dispatch->removed(view(), queues_[queue]);
+  std::erase(leaving_, id);
   for (const policy::QueueId queue : gone.queues) queues_.remove(queue);
   const auto kept = without_workflow(*gone.application);
   models_[id.index()] = {.id = id, .application = kept, .removed = true};
@@ -32,10 +43,56 @@ void Scheduler::retire(ApplicationId id) {
   }
 }
 
-void Scheduler::add_retired(ApplicationId id, const std::shared_ptr<const Application>& application) {
+void Applications::add_retired(ApplicationId id, const std::shared_ptr<const Application>& application) {
   auto shared = share_functions(id, *application);
   controls_.push_back({.application = application, .shared = std::move(shared), .retired = true});
   models_.push_back({.id = id, .application = application, .removed = true});
+}
+
+void Applications::visit(Archive& archive) {
+  std::vector<SavedApplication> saved;
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    const Control& control = controls_[i];
+    const bool differs = models_[i].application != control.application;
+    saved.push_back({.deployed = control.application,
+                     .believed = differs ? models_[i].application : nullptr,
+                     .queues = control.queues,
+                     .removed = models_[i].removed,
+                     .retired = control.retired});
+  }
+  std::vector<std::uint32_t> free(queues_.free().begin(), queues_.free().end());
+  archive(saved, free);
+  if (archive.is_loading() && archive.ok()) {
+    models_.clear();
+    controls_.clear();
+    functions_.clear();
+    learned_.clear();
+    leaving_.clear();
+    std::size_t places = free.size();
+    for (const SavedApplication& application : saved) places += application.queues.size();
+    queues_.reset(places);
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      const ApplicationId id(static_cast<ApplicationId::rep>(i));
+      if (saved[i].retired) {
+        add_retired(id, saved[i].deployed);
+        continue;
+      }
+      std::set<std::uint32_t> own;
+      for (const policy::QueueId queue : saved[i].queues) {
+        if (queue.index() < places) own.insert(queue.value());
+      }
+      queues_.set_free(std::move(own));
+      deploy(id, saved[i].deployed);
+      if (controls_.back().queues != saved[i].queues) return archive.fail();
+      models_.back().removed = saved[i].removed;
+      if (saved[i].removed) leaving_.push_back(id);
+    }
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      if (saved[i].believed != nullptr && !saved[i].retired) believe(models_[i].id, saved[i].believed);
+    }
+    queues_.set_free({free.begin(), free.end()});
+  }
+  visit_learned(archive);
 }
 
 }  // namespace sluice::core

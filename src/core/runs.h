@@ -173,7 +173,7 @@ class Runs {
   // What requests left at an invoker is gone: of one, or of all but those in `held`.
   void lose(Slot request, InvokerId invoker, Time now);
   void lose(InvokerId invoker, const std::set<RequestId>& held, Time now);
-  // An invoker holds something the request made.
+  // An invoker holds something the request made: it is told when the request ends.
   void hold(Slot request, InvokerId invoker);
 
   // What came about since they were cleared. Handling one may cause more, at the end.

@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/applications.h"
 #include "core/batches.h"
 #include "core/books.h"
-#include "core/control.h"
-#include "core/instances.h"
+#include "core/loads.h"
 #include "core/queues.h"
 #include "core/requests.h"
 #include "core/runs.h"
 #include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/policy.h"
-#include "profile/learner.h"
 
 namespace sluice::core {
 
@@ -75,15 +74,15 @@ class Scheduler {
   [[nodiscard]] std::size_t requests_in_system() const { return requests_.size(); }
   [[nodiscard]] std::size_t batches_running() const { return batches_.size(); }
   // Whether it was removed and nothing of it is left: no later command names its stages.
-  [[nodiscard]] bool is_retired(ApplicationId id) const { return controls_[id.index()].retired; }
+  [[nodiscard]] bool is_retired(ApplicationId id) const { return applications_.is_retired(id); }
   // What was deployed, by ApplicationId, and what planners believe of it now: its profiles as executions corrected
   // them.
-  [[nodiscard]] std::size_t applications() const { return models_.size(); }
+  [[nodiscard]] std::size_t applications() const { return applications_.models().size(); }
   [[nodiscard]] const std::shared_ptr<const Application>& deployed(ApplicationId id) const {
-    return controls_[id.index()].application;
+    return applications_.controls()[id.index()].application;
   }
   [[nodiscard]] const std::shared_ptr<const Application>& believed(ApplicationId id) const {
-    return models_[id.index()].application;
+    return applications_.models()[id.index()].application;
   }
   [[nodiscard]] Time now() const { return now_; }  // the last instant it was told
   // Empty if all invariants hold, else what is broken. Full: O(state).
@@ -112,19 +111,6 @@ class Scheduler {
   void on(const ObjectLost& event);
   void on(const ProfileChanged& event);
 
-  // Applications (deploy.cpp, retire.cpp).
-  void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
-  void retire_removed();
-  void retire(ApplicationId id);
-  void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
-  void count_uses(Archive& archive);
-  void believe(ApplicationId id, std::shared_ptr<const Application> application);
-  void visit_applications(Archive& archive);
-  // What is learned (learn.cpp).
-  void learn(const Batch& batch, Duration measured);
-  void visit_learned(Archive& archive);
-  [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
-
   // What the workflow engine asks for (effects.cpp).
   void follow();
   void follow(const Runs::Ready& ready);
@@ -133,43 +119,28 @@ class Scheduler {
   void follow(const Runs::Ended& ended);
   void drop_waiting(Slot request);
   void cancel_batches_of(const Request& request);
-  void promise(Slot request, const std::vector<policy::Reserved>& reserved);
-  void keep_promise(Request& request, ReservationId promised, ReservationId taken);
-  void end_promises(Slot request);
-  void lose_promises_of(InvokerId invoker);
 
   // Batches and machines (observe.cpp).
   std::vector<policy::Waiting> end_batch(Slot batch, bool machine_alive);
   void fail_members(Slot batch, const std::string& error);
   void bill(Batch& batch, Duration held);
+  void hold(RequestId request, InvokerId invoker);
+  void learn(const Batch& batch, Duration measured);
   void lose(InvokerId invoker);
 
   // What a joining machine says against the books (join.cpp).
-  void forget_instances(InvokerId invoker);
   void compare_objects(const InvokerJoined& event);
   void compare_batches(const InvokerJoined& event);
   void adopt(InvokerId invoker, const RunningBatch& theirs);
-  [[nodiscard]] InstanceId reenter(InstanceId id);
-
-  // Instances (load.cpp).
-  void add_instance(InvokerId invoker, const InstanceStatus& status);
-  [[nodiscard]] bool take_memory(const policy::Instance& instance, Level level);
-  void give_back_memory(const policy::Instance& instance, Level level);
-  void open_room(policy::Instance& instance);
-  void close_room(policy::Instance& instance);
-  void leave_instance(InstanceId id);
-  [[nodiscard]] bool make_room(const policy::Instance& instance, Level level, Commands& out);
-  void load(const policy::Wishes::Load& wish, Commands& out);
-  void evict(policy::Instance& instance, bool for_good, Commands& out);
-  void prewarm(Commands& out);
 
   // Decisions (decide.cpp).
+  void prewarm(Commands& out);
+  void retire_removed();
   void admit(Time now, Commands& out);
   void let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out);
   void reject(const Reject& refused, Commands& out);
   void dispatch(Time now, Commands& out);
   void ask_again();
-  [[nodiscard]] InstanceId enter_instance(InvokerId invoker, const Claim& claim, const SlicePositions& positions);
   void drop(const policy::Proposals& proposals);
   [[nodiscard]] bool book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
   void start_members(Slot batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
@@ -183,22 +154,10 @@ class Scheduler {
   Transfer transfer_;
   Time now_;
 
-  std::vector<policy::ApplicationModel> models_;   // ApplicationId is the position
-  std::vector<Control> controls_;                  // likewise
-  std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
-  std::vector<std::uint32_t> load_failures_;       // in a row; likewise
-  struct Learned {
-    std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
-    std::optional<Profile> replaced;                  // given after it was deployed
-    profile::Learner learner, published;              // published: what planners believe
-    std::uint64_t executions = 0;
-  };
-  std::vector<Learned> learned_;  // likewise
   Queues queues_;
-  std::vector<ApplicationId> leaving_;  // removed, not yet retired
+  Applications applications_;
   Books books_;
-  Instances instances_;
-
+  Loads loads_;
   Requests requests_;
   Runs runs_;
   Batches batches_;
@@ -207,13 +166,14 @@ class Scheduler {
   std::vector<Reply> answers_;               // to send at the next decision
   std::vector<ReleaseObjects> releases_;     // likewise, after the answers
   std::vector<CancelBatch> cancels_;         // likewise
-  std::uint64_t next_invocation_ = 0, next_command_ = 0, next_reservation_ = 0;
+  std::uint64_t next_invocation_ = 0, next_command_ = 0;
   std::optional<Time> wake_;  // when a policy wants to be asked again
   bool changed_ = false;      // something happened that may let a batch start
   Counters counters_;
   policy::Proposals proposals_;  // scratch
   policy::Wishes wishes_;        // scratch
   void visit(Archive& archive);
+  void count_uses(Archive& archive);
 };
 
 }  // namespace sluice::core

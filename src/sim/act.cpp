@@ -32,6 +32,8 @@ void World::act(const Command& command, Time now) {
     evict(*evict_command, now);
   } else if (const auto* cancel_command = std::get_if<CancelBatch>(&command.action)) {
     cancel(*cancel_command, now);
+  } else if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) {
+    left_at_[release->invoker.index()].erase(release->request);
   } else if (const auto* accept = std::get_if<Accept>(&command.action)) {
     const auto it = asked_.find(accept->request.value());
     if (it == asked_.end() || it->second.accepted)

@@ -5,7 +5,7 @@ namespace sluice::sim {
 bool Faults::any() const {
   return crash_per_event + drain_per_event + batch_fails + invocation_fails + load_fails + process_dies + message_late +
              message_lost + message_twice + cancel + object_lost_per_event + profile_changes + profile_wrong +
-             reload_per_event + slow >
+             reload_per_event + slow + gap_per_event >
          0;
 }
 
@@ -31,6 +31,7 @@ Faults Faults::draw(Rng& rng) {
   maybe(out.profile_wrong, 1);
   maybe(out.reload_per_event, 0.05);
   maybe(out.slow, 0.1);
+  maybe(out.gap_per_event, 0.05);
   return out;
 }
 

@@ -22,6 +22,7 @@ struct Faults {
   double profile_wrong = 0;          // the scheduler is told profiles that are off by up to this, without their spread
   double reload_per_event = 0;       // the scheduler is saved and loaded into a fresh one
   double slow = 0;                   // a batch takes ten times as long
+  double gap_per_event = 0;          // the link to an invoker breaks and is there again
   Duration detection = Duration::ms(50), repair = Duration::ms(400);
 
   [[nodiscard]] bool any() const;

@@ -15,9 +15,10 @@ void World::happen(const Happening& happening) {
     case Kind::fail:
       return finish(now, happening.subject, true);
     case Kind::lost:
-      return tell(
-          InvokerLost{InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)), happening.subject & 0xFFFFFFFFu},
-          now);
+      return tell(InvokerLost{.id = InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)),
+                              .epoch = happening.subject & 0xFFFFFFFFu,
+                              .session = sessions_[happening.subject >> 32]},
+                  now);
     case Kind::back:
       if (machines_.epoch(happening.subject) == 0) join(happening.subject, now);
       return;
@@ -88,6 +89,8 @@ void World::finish(Time now, std::uint64_t batch, bool fails) {
       decide_branches(workflow_of(*deployment.application, member.path), options_.seed, member.run, member.path,
                       result);
     }
+    if (options_.faults.any() && result.outcome == Outcome::succeeded)
+      left_at_[running.start.invoker.index()].insert(member.request);
     event.results.push_back(std::move(result));
   }
   tell(event, now);
@@ -127,6 +130,7 @@ void World::strike(Time now) {
   }
   if (strikes(options_.faults.object_lost_per_event)) lose_object(now);
   if (strikes(options_.faults.profile_changes)) change_profile(now);
+  if (strikes(options_.faults.gap_per_event)) break_link(now);
 }
 
 void World::take_down(std::size_t machine, Time now) {
@@ -165,12 +169,21 @@ void World::change_machine(Time now) {
   schedule(now + options_.faults.repair * (0.5 + luck_.uniform()), Kind::back, machine);
 }
 
+// The machine goes on meanwhile; when its link is there again it says all that it has.
+void World::break_link(Time now) {
+  const std::size_t machine = luck_.below(machines_.size());
+  if (machines_.epoch(machine) == 0) return;
+  ++sessions_[machine];
+  tell(joined(machine), now);
+}
+
 void World::lose_object(Time now) {
   if (next_request_ == 0) return;
   const std::uint64_t recent = std::min<std::uint64_t>(next_request_, 50);
-  tell(ObjectLost{.invoker = InvokerId(static_cast<InvokerId::rep>(luck_.below(machines_.size()))),
-                  .request = RequestId(next_request_ - 1 - luck_.below(recent))},
-       now);
+  const auto machine = static_cast<InvokerId::rep>(luck_.below(machines_.size()));
+  const RequestId request(next_request_ - 1 - luck_.below(recent));
+  left_at_[machine].erase(request);
+  tell(ObjectLost{.invoker = InvokerId(machine), .request = request}, now);
 }
 
 // Somebody has measured a function again.

@@ -47,6 +47,9 @@ class Machines {
     Time since;  // at this level
   };
   [[nodiscard]] Loaded* find(InvokerId invoker, InstanceId instance);
+  [[nodiscard]] const std::map<InstanceId, Loaded>& instances(InvokerId invoker) const {
+    return machines_[invoker.index()].instances;
+  }
   void set(InvokerId invoker, InstanceId instance, const Loaded& loaded, Time now);
   void unload(InvokerId invoker, InstanceId instance, Level left, Time now);
   // One that nobody uses, by a number that is drawn; nothing if there is none.

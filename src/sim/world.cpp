@@ -45,6 +45,8 @@ World::World(const Experiment& experiment, WorldOptions options, workload::Arriv
       options_(std::move(options)),
       stream_(std::move(stream)),
       machines_(experiment.cluster),
+      sessions_(machines_.size()),
+      left_at_(machines_.size()),
       luck_(Rng::keyed(options_.seed, 77)) {
   result_.scheduler = options_.scheduler;
   result_.seed = options_.seed;
@@ -137,19 +139,50 @@ void World::schedule_arrival() {
 }
 
 void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> instances) {
-  const std::uint64_t epoch = machines_.boot(machine, now);
+  (void)machines_.boot(machine, now);
+  sessions_[machine] = 0;
+  left_at_[machine].clear();
   const InvokerId id(static_cast<InvokerId::rep>(machine));
   for (const InstanceStatus& i : instances) {
     const Function& function = deployments_[i.application.index()].application->function(i.function);
     machines_.set(id, i.id, {i.application, i.function, i.level, i.gpu, function.memory.value_or(Bytes{}), 0, now},
                   now);
   }
-  tell(InvokerJoined{.id = id,
-                     .epoch = epoch,
-                     .capacity = machines_.capacity(machine),
-                     .warm = experiment_.instances == Instances::warm,
-                     .instances = std::move(instances)},
-       now);
+  tell(joined(machine), now);
+}
+
+// All that a machine has to say when its link is there: what runs and was not told to have ended, what is loaded or
+// moves, and whose objects it holds.
+InvokerJoined World::joined(std::size_t machine) const {
+  const InvokerId id(static_cast<InvokerId::rep>(machine));
+  InvokerJoined out{.id = id,
+                    .epoch = machines_.epoch(machine),
+                    .session = sessions_[machine],
+                    .capacity = machines_.capacity(machine),
+                    .warm = experiment_.instances == Instances::warm,
+                    .objects = {left_at_[machine].begin(), left_at_[machine].end()}};
+  for (const BatchId batch : running_order_) {
+    const auto it = running_.find(batch.value());
+    if (it == running_.end() || it->second.gone || it->second.start.invoker != id) continue;
+    const StartBatch& start = it->second.start;
+    out.running.push_back({start.id, start.instance, start.configuration, start.positions, {}});
+    for (const BatchMember& member : start.members) out.running.back().invocations.push_back(member.invocation);
+  }
+  std::map<InstanceId, InstanceStatus> instances;
+  for (const auto& [instance, loaded] : machines_.instances(id)) {
+    instances[instance] = {instance, loaded.application, loaded.function, loaded.level, loaded.gpu, 1, std::nullopt};
+  }
+  for (std::uint64_t m = 0; m < next_move_; ++m) {
+    const auto it = moves_.find(m);
+    if (it == moves_.end() || it->second.invoker != id || it->second.epoch != out.epoch) continue;
+    const Move& move = it->second;
+    InstanceStatus& status = instances[move.instance];
+    if (!status.id.valid()) status = {move.instance, move.becomes.application, move.becomes.function};
+    status.gpu = move.becomes.gpu;
+    status.moving_to = move.becomes.level;
+  }
+  for (const auto& [instance, status] : instances) out.instances.push_back(status);
+  return out;
 }
 
 // What the scheduler is told of an application: its profiles may be wrong, then every time of a function is off by the
@@ -178,6 +211,10 @@ std::shared_ptr<const Application> World::believed(const Deployment& d) const {
 void World::drained() {
   if (!asked_.empty()) return violate(str(asked_.size(), " requests were never answered"));
   if (scheduler_->batches_running() > 0) return violate("batches are booked though nothing runs");
+  for (std::size_t m = 0; m < left_at_.size(); ++m) {
+    if (machines_.epoch(m) != 0 && !left_at_[m].empty())
+      return violate(str("machine ", m, " holds objects of request ", left_at_[m].begin()->value(), ", which is over"));
+  }
   if (scheduler_->requests_in_system() > 0) return violate("requests are in the system though all were answered");
 }
 

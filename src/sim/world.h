@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -119,6 +120,8 @@ class World {
   void crash(Time now);
   void change_machine(Time now);
   void take_down(std::size_t machine, Time now);
+  void break_link(Time now);
+  [[nodiscard]] InvokerJoined joined(std::size_t machine) const;
   void lose_object(Time now);
   void change_profile(Time now);
   [[nodiscard]] bool strikes(double probability) { return !healed_ && probability > 0 && luck_.chance(probability); }
@@ -157,6 +160,8 @@ class World {
   std::vector<BatchId> running_order_;                  // what runs, in the order of starting; for crashes
   std::unordered_map<std::uint64_t, Move> moves_;
   std::unordered_map<std::uint64_t, Asked> asked_;
+  std::vector<std::uint64_t> sessions_;       // of every machine: joins since it booted, but the first
+  std::vector<std::set<RequestId>> left_at_;  // by machine: requests that left something there, while faults strike
   Commands commands_;
   Rng luck_;             // of faults
   bool healed_ = false;  // nothing goes wrong any more

@@ -77,6 +77,17 @@ TEST(Join, WhatNobodyKnowsIsBookedUntilItHasStopped) {
   EXPECT_GT(scene.started().front().id, BatchId(40));  // numbers are never used again
 }
 
+TEST(Join, WhatNobodyKnewAndHasStoppedIsBookedNoMore) {
+  Scene scene({stage("a")});
+  InvokerJoined join = again();
+  join.running = {{.id = BatchId(40), .configuration = configuration(1, 4, 7), .positions = {0, 0x7F}}};
+  EXPECT_EQ(scene.see(join).arrive(1).decide(), Starts{});
+  join.session = 2;
+  EXPECT_EQ(scene.see(join).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"cancel batch 40"});  // it still runs
+  EXPECT_EQ(scene.see(again(3)).decide(), Starts{"a of 1"});
+}
+
 TEST(Join, ABatchThatIsToStopIsToldAgain) {
   Scene scene({stage("a")});
   (void)scene.invoker(0, 4).arrive(1).decide();

@@ -84,6 +84,28 @@ TEST(Recovery, ObjectsOfAFinishedRequestAreReleasedOncePerInvoker) {
   EXPECT_EQ(scene.said(), Starts{"release 1 at 0"});
 }
 
+TEST(Recovery, WhatIsMadeForARequestThatIsOverMayGoAtOnce) {
+  Scene scene({stage("a")});
+  (void)scene.invoker(0, 1).arrive(1).decide();
+  (void)scene.see(RequestCancelled{RequestId(1)}).decide();
+  (void)scene.finish().decide();  // it was done before it heard that it should stop
+  EXPECT_EQ(scene.said(), Starts{"release 1 at 0"});
+}
+
+TEST(Recovery, WhatNobodyWaitsForAnyMoreGoesWithItsRequest) {
+  Stage c = stage("c", {0, 1});
+  c.join = {Join::Kind::at_least, 1};
+  Scene scene({stage("a"), stage("b"), c});
+  (void)scene.invoker(0, 1).invoker(1, 1).arrive(1).decide();
+  const StartBatch a = scene.started()[0], b = scene.started()[1];
+  ASSERT_NE(a.invoker, b.invoker);
+  EXPECT_EQ(scene.finish(a).decide(), Starts{"c of 1"});
+  scene.finish(b);  // c has begun without it
+  const StartBatch last = scene.started()[2];
+  (void)scene.finish(last).decide();
+  EXPECT_EQ(scene.said(), (Starts{str("release 1 at ", a.invoker.value()), str("release 1 at ", b.invoker.value())}));
+}
+
 TEST(Recovery, AnInvokerThatJoinsAgainHasLostWhatItRan) {
   Scene scene({stage("a")});
   (void)scene.invoker(0, 1).arrive(1).decide();

@@ -1,10 +1,10 @@
-// Applications come, change and go.
+#include "core/applications.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "core/scheduler.h"
 
 namespace sluice::core {
 namespace {
@@ -34,7 +34,7 @@ std::uint64_t key_of(const std::string& tenant, const Function& function) {
 }  // namespace
 
 // The same function of a tenant is one, whichever of its applications have it.
-std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId id, const Application& application) {
+std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationId id, const Application& application) {
   std::vector<policy::SharedFunctionId> out;
   for (std::size_t f = 0; f < application.functions.size(); ++f) {
     const Function& function = application.functions[f];
@@ -57,7 +57,6 @@ std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId i
                           .memory = function.memory.value_or(Bytes{}),
                           .cold_start = function.cold_start,
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
-    load_failures_.push_back(0);
     auto profile = profile::FunctionProfile::make(function);
     learned_.push_back({profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt, {}, {}, {}, 0});
     out.push_back(shared);
@@ -65,13 +64,8 @@ std::vector<policy::SharedFunctionId> Scheduler::share_functions(ApplicationId i
   return out;
 }
 
-void Scheduler::on(const ApplicationDeployed& event) {
-  CHECK_MSG(event.id.index() == models_.size(), "applications are deployed in the order of their ids");
-  deploy(event.id,
-         policies_.transform == nullptr ? event.application : policies_.transform->deployed(event.application));
-}
-
-void Scheduler::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
+void Applications::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
+  CHECK_MSG(id.index() == models_.size(), "applications are deployed in the order of their ids");
   auto planner = make_planner(*application);
   controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
   for (const policy::QueueId queue : controls_.back().queues) {
@@ -80,16 +74,21 @@ void Scheduler::deploy(ApplicationId id, const std::shared_ptr<const Application
   models_.push_back({id, application, std::move(planner)});
 }
 
-// What it has begun it finishes; nothing new is let in.
-void Scheduler::on(const ApplicationRemoved& event) {
-  if (event.id.index() >= models_.size() || std::exchange(models_[event.id.index()].removed, true)) return;
-  leaving_.push_back(event.id);
+void Applications::remove(ApplicationId id) {
+  if (id.index() >= models_.size() || std::exchange(models_[id.index()].removed, true)) return;
+  leaving_.push_back(id);
 }
 
-void Scheduler::on(const ProfileChanged& event) {
-  if (event.application.index() >= models_.size() || is_retired(event.application)) return;
+std::optional<policy::SharedFunctionId> Applications::shared(ApplicationId application, FunctionId function) const {
+  if (application.index() >= controls_.size()) return std::nullopt;
+  const auto& all = controls_[application.index()].shared;
+  return function.index() < all.size() ? std::optional(all[function.index()]) : std::nullopt;
+}
+
+bool Applications::change_profile(const ProfileChanged& event) {
+  if (event.application.index() >= models_.size() || is_retired(event.application)) return false;
   const Application& before = *models_[event.application.index()].application;
-  if (event.function.index() >= before.functions.size()) return;
+  if (event.function.index() >= before.functions.size()) return false;
   auto changed = std::make_shared<Application>(before);
   changed->functions[event.function.index()].profile = *event.profile;
   const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
@@ -97,10 +96,11 @@ void Scheduler::on(const ProfileChanged& event) {
   CHECK_MSG(profile.ok(), profile.error().message);
   learned_[shared.index()] = {std::move(profile).value(), *event.profile, {}, {}, 0};  // learning begins again
   believe(event.application, std::move(changed));
+  return true;
 }
 
 // Stages and queues stay as they are; only what planners believe changes.
-void Scheduler::believe(ApplicationId id, std::shared_ptr<const Application> application) {
+void Applications::believe(ApplicationId id, std::shared_ptr<const Application> application) {
   policy::ApplicationModel& model = models_[id.index()];
   model.application = std::move(application);
   model.planner = make_planner(*model.application);
@@ -113,7 +113,6 @@ void Scheduler::believe(ApplicationId id, std::shared_ptr<const Application> app
     CHECK(alone.ok());
     queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
   }
-  changed_ = true;
 }
 
 }  // namespace sluice::core

@@ -1,0 +1,72 @@
+// Applications: what is deployed, what planners believe of it and what executions taught. Applications come, change and
+// go; the same function of a tenant is one, whichever of its applications have it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/archive.h"
+#include "core/control.h"
+#include "core/queues.h"
+#include "domain/events.h"
+#include "policy/view.h"
+#include "profile/learner.h"
+
+namespace sluice::core {
+
+class Applications {
+ public:
+  // `queues`, where those of the stages are put, outlives this.
+  explicit Applications(Queues& queues) : queues_(queues) {}
+
+  [[nodiscard]] const std::vector<policy::ApplicationModel>& models() const { return models_; }  // ApplicationId is
+  [[nodiscard]] const std::vector<Control>& controls() const { return controls_; }               // the position
+  [[nodiscard]] const std::vector<policy::SharedFunction>& functions() const { return functions_; }
+  // Deployed and not removed: its requests are let in.
+  [[nodiscard]] bool takes_requests(ApplicationId id) const {
+    return id.index() < models_.size() && !models_[id.index()].removed;
+  }
+  [[nodiscard]] bool is_retired(ApplicationId id) const { return controls_[id.index()].retired; }
+  // The function, whichever applications have it; nothing if there is none.
+  [[nodiscard]] std::optional<policy::SharedFunctionId> shared(ApplicationId application, FunctionId function) const;
+
+  // REQUIRES: ids are given out in order; the application can be planned.
+  void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
+  // What it has begun it finishes; nothing new is let in. Once nothing of it is in use it can be retired.
+  void remove(ApplicationId id);
+  // Requests in the system and batches that run, counted here so that it is known when nothing of it is left.
+  void use(ApplicationId id) { ++controls_[id.index()].in_use; }
+  void leave(ApplicationId id) { --controls_[id.index()].in_use; }
+  // Removed ones of which nothing is left; retire() gives back plan, workflow and queues.
+  [[nodiscard]] std::vector<ApplicationId> left() const;
+  void retire(ApplicationId id);
+
+  // Other times than planners believed: from outside, or because a batch of `ran.batch` members took that long. True if
+  // planners believe something else now.
+  bool change_profile(const ProfileChanged& event);
+  bool learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured);
+
+  void visit(Archive& archive);
+
+ private:
+  struct Learned {
+    std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
+    std::optional<Profile> replaced;                  // given after it was deployed
+    profile::Learner learner, published;              // published: what planners believe
+    std::uint64_t executions = 0;
+  };
+  void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
+  void believe(ApplicationId id, std::shared_ptr<const Application> application);
+  [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
+  void visit_learned(Archive& archive);
+
+  Queues& queues_;
+  std::vector<policy::ApplicationModel> models_;
+  std::vector<Control> controls_;
+  std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
+  std::vector<Learned> learned_;                   // likewise
+  std::vector<ApplicationId> leaving_;             // removed, not yet retired
+};
+
+}  // namespace sluice::core

@@ -1,0 +1,230 @@
+#include "core/loads.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace sluice::core {
+namespace {
+
+std::optional<std::uint16_t> gpu_of(const policy::Instance& instance, Level level) {
+  if (memory_place(level) == MemoryPlace::device) return instance.gpu;
+  return std::nullopt;
+}
+
+bool needs_gpu(const InstanceStatus& status) {
+  return std::max(status.level, status.moving_to.value_or(Level::none)) == Level::device;
+}
+
+}  // namespace
+
+void Loads::give_back_memory(const policy::Instance& instance, Level level) {
+  if (memory_place(level) == MemoryPlace::none) return;
+  books_.give_back_memory(instance.invoker, gpu_of(instance, level), functions_[instance.function.index()].memory);
+}
+
+bool Loads::take_memory(const policy::Instance& instance, Level level) {
+  if (memory_place(level) == MemoryPlace::none) return true;
+  return books_.take_memory(instance.invoker, gpu_of(instance, level), functions_[instance.function.index()].memory);
+}
+
+void Loads::open_room(const policy::Instance& instance) {
+  if (memory_place(instance.level) == MemoryPlace::none) return;
+  books_.room(instance.invoker, gpu_of(instance, instance.level))
+      .add(instance.function, instance.batches - instance.running);
+}
+
+void Loads::close_room(const policy::Instance& instance) {
+  if (memory_place(instance.level) == MemoryPlace::none) return;
+  books_.room(instance.invoker, gpu_of(instance, instance.level))
+      .take(instance.function, instance.batches - instance.running);
+}
+
+void Loads::add(InvokerId invoker, const InstanceStatus& status, policy::SharedFunctionId function, Time now) {
+  if (instances_.find(status.id) != nullptr) return;
+  if (status.gpu >= books_.invokers()[invoker.index()].gpus.size() && needs_gpu(status)) return;
+  policy::Instance& instance = instances_.add({.id = status.id,
+                                               .function = function,
+                                               .invoker = invoker,
+                                               .gpu = status.gpu,
+                                               .level = status.level,
+                                               .wanted = status.moving_to.value_or(status.level),
+                                               .batches = std::max(status.batches, 1u),
+                                               .idle_since = now});
+  const bool moves = instance.wanted != instance.level;
+  if (take_memory(instance, instance.level)) {
+    if (!moves) return open_room(instance);
+    if (take_memory(instance, instance.wanted)) return;
+    give_back_memory(instance, instance.level);
+  }
+  instances_.remove(status.id);  // more than the machine says it has: not used
+}
+
+void Loads::forget(InvokerId invoker) {
+  for (const InstanceId id : instances_.at(invoker)) {
+    const policy::Instance& instance = *instances_.find(id);
+    give_back_memory(instance, instance.level);
+    if (instance.wanted != instance.level)
+      give_back_memory(instance, instance.wanted);
+    else
+      close_room(instance);
+    instances_.remove(id);
+  }
+}
+
+void Loads::lose(InvokerId invoker) {
+  for (const InstanceId id : instances_.at(invoker)) instances_.remove(id);
+}
+
+policy::Instance* Loads::find_at(InvokerId invoker, InstanceId id) {
+  policy::Instance* instance = instances_.find(id);
+  return instance != nullptr && instance->invoker == invoker ? instance : nullptr;
+}
+
+std::optional<policy::SharedFunctionId> Loads::loaded(const InstanceLoaded& event, Time now) {
+  policy::Instance* instance = find_at(event.invoker, event.instance);
+  if (instance == nullptr || !instance->loading()) return std::nullopt;
+  if (event.level < instance->wanted) return std::nullopt;  // on its way
+  if (instance->level != Level::none) give_back_memory(*instance, instance->level);
+  instance->level = instance->wanted;
+  instance->batches = std::max(event.batches, 1u);
+  instance->idle_since = now;
+  open_room(*instance);
+  forgive(instance->function);
+  return instance->function;
+}
+
+std::optional<policy::SharedFunctionId> Loads::failed(const LoadFailed& event, Time now) {
+  policy::Instance* instance = find_at(event.invoker, event.instance);
+  if (instance == nullptr || !instance->loading()) return std::nullopt;
+  const policy::SharedFunctionId function = instance->function;
+  give_back_memory(*instance, instance->wanted);
+  instance->wanted = instance->level;
+  instance->idle_since = now;
+  if (instance->level == Level::none)
+    instances_.remove(event.instance);
+  else
+    open_room(*instance);  // as before it was to be raised
+  if (function.index() >= failures_.size()) failures_.resize(function.index() + 1);
+  ++failures_[function.index()];
+  return function;
+}
+
+std::optional<policy::SharedFunctionId> Loads::unloaded(const InstanceUnloaded& event, Time now) {
+  policy::Instance* instance = find_at(event.invoker, event.instance);
+  if (instance == nullptr || event.level >= instance->level) return std::nullopt;
+  if (instance->loading()) return std::nullopt;  // an old message: it rises again
+  const policy::SharedFunctionId function = instance->function;
+  const bool asked = instance->wanted < instance->level;
+  if (asked && event.level > instance->wanted) return std::nullopt;  // on its way down
+  if (!asked) close_room(*instance);                                 // it fell by itself: its process died
+  give_back_memory(*instance, instance->level);
+  if (asked && event.level < instance->wanted) give_back_memory(*instance, instance->wanted);
+  const bool holds = asked || take_memory(*instance, event.level);
+  instance->level = instance->wanted = holds ? event.level : Level::none;
+  instance->idle_since = now;
+  if (instance->level != Level::none)
+    open_room(*instance);
+  else if (instance->running == 0)
+    instances_.remove(event.instance);
+  return function;
+}
+
+void Loads::forgive(policy::SharedFunctionId function) {
+  if (function.index() < failures_.size()) failures_[function.index()] = 0;
+}
+
+InstanceId Loads::enter(InvokerId invoker, const Claim& claim, const SlicePositions& positions) {
+  if (books_.invokers()[invoker.index()].warm) return InstanceId::none();
+  const bool on_gpu = claim.configuration.slices > 0;
+  const auto gpu = on_gpu ? std::optional(positions.gpu) : std::nullopt;
+  policy::Instance* instance = instances_.free_at(invoker, gpu, claim.function);
+  CHECK_MSG(instance != nullptr, "a batch runs only where its instance is loaded");
+  ++instance->running;
+  books_.room(invoker, gpu).take(claim.function, 1);
+  return instance->id;
+}
+
+InstanceId Loads::enter_again(InstanceId id) {
+  policy::Instance* instance = id.valid() ? instances_.find(id) : nullptr;
+  if (instance == nullptr || instance->wanted != instance->level || instance->running >= instance->batches)
+    return InstanceId::none();
+  close_room(*instance);
+  ++instance->running;
+  open_room(*instance);
+  return id;
+}
+
+void Loads::leave(InstanceId id, Time now) {
+  policy::Instance* instance = instances_.find(id);
+  if (instance == nullptr) return;
+  CHECK(instance->running > 0);
+  --instance->running;
+  instance->idle_since = now;
+  if (instance->level == Level::none && instance->running == 0) return instances_.remove(id);
+  if (instance->wanted != instance->level) return;
+  books_.room(instance->invoker, gpu_of(*instance, instance->level)).add(instance->function, 1);
+}
+
+// To host memory if there is room, so that it is quick to come back; else for good.
+void Loads::lower(policy::Instance& instance, bool for_good, std::vector<Action>& out) {
+  CHECK(instance.idle());
+  close_room(instance);
+  instance.wanted = Level::none;
+  if (!for_good && instance.level == Level::device && take_memory(instance, Level::host)) instance.wanted = Level::host;
+  out.emplace_back(EvictInstance{.invoker = instance.invoker, .instance = instance.id, .level = instance.wanted});
+}
+
+// Room for an instance, by sending away what was used longest ago; false: not now, what is on its way out comes first.
+bool Loads::make_room(const policy::Instance& instance, Level level, std::vector<Action>& out) {
+  if (take_memory(instance, level)) return true;
+  const auto gpu = gpu_of(instance, level);
+  Bytes coming;
+  for (const InstanceId id : instances_.at(instance.invoker)) {
+    const policy::Instance& other = *instances_.find(id);
+    const bool same_place = memory_place(other.level) == memory_place(level) && (!gpu || other.gpu == *gpu);
+    if (same_place && other.wanted < other.level) coming += functions_[other.function.index()].memory;
+  }
+  const policy::Invoker& invoker = books_.invokers()[instance.invoker.index()];
+  const Bytes free = gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free;
+  const Bytes needed = functions_[instance.function.index()].memory;
+  while (free + coming < needed) {
+    policy::Instance* oldest = instances_.oldest_idle(instance.invoker, gpu);
+    if (oldest == nullptr) break;
+    coming += functions_[oldest->function.index()].memory;
+    lower(*oldest, !gpu, out);
+  }
+  return false;
+}
+
+void Loads::load(const policy::Wishes::Load& wish, std::vector<Action>& out) {
+  CHECK(books_.knows(wish.invoker) && wish.function.index() < functions_.size());
+  const policy::Invoker& invoker = books_.invokers()[wish.invoker.index()];
+  const policy::SharedFunction& function = functions_[wish.function.index()];
+  if (!invoker.usable || invoker.warm || function.queues.empty()) return;  // nobody has such a function any more
+  if (wish.level == Level::device && wish.gpu >= invoker.gpus.size()) return;
+  policy::Instance* instance = instances_.raisable(wish.invoker, wish.function, wish.level);
+  policy::Instance fresh{.function = wish.function, .invoker = wish.invoker, .gpu = wish.gpu};
+  if (instance != nullptr) instance->gpu = wish.gpu;
+  if (!make_room(instance != nullptr ? *instance : fresh, wish.level, out)) return;
+  if (instance == nullptr) {
+    fresh.id = instances_.next_id();
+    instance = &instances_.add(fresh);
+  } else {
+    close_room(*instance);
+  }
+  instance->wanted = wish.level;
+  out.emplace_back(LoadInstance{.invoker = wish.invoker,
+                                .instance = instance->id,
+                                .application = function.application,
+                                .function = function.function,
+                                .level = wish.level,
+                                .gpu = wish.gpu});
+}
+
+void Loads::evict(InstanceId id, std::vector<Action>& out) {
+  policy::Instance* instance = instances_.find(id);
+  if (instance != nullptr && instance->idle()) lower(*instance, true, out);
+}
+
+}  // namespace sluice::core
