@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -9,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -40,6 +42,13 @@ Status become(std::uint32_t user) {
   if (::setresgid(user, user, user) != 0) return failed("setresgid");
   if (::setresuid(user, user, user) != 0) return failed("setresuid");
   return Done{};
+}
+
+// One that stays root looks into other processes by its capabilities, whatever landlock says.
+Status drop_capabilities() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+  return ::syscall(SYS_capset, &header, none.data()) == 0 ? Status(Done{}) : failed("capset");
 }
 
 class Landlock {
@@ -110,6 +119,7 @@ Status confine(const wire::Confinement& confinement, pid_t parent) {
   if (const Status became = become(confinement.user); !became) return became;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no_new_privs");
   if (const Status kept = keep_to_files(confinement); !kept) return kept;
+  if (const Status dropped = drop_capabilities(); !dropped) return dropped;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return Error{ErrorCode::unavailable, "the server was gone before its worker was there"};
   return Done{};
