@@ -10,7 +10,8 @@ AgentLink::AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectSto
               .log =
                   [this](BatchId batch, const std::string& line) {
                     heard_.printed.push_back({batch, line});
-                  }}) {
+                  },
+              .note = machines.note}) {
   std::uint32_t next = 0;
   for (const NodeGroup& group : machines.nodes) {
     NodeGroup one = group;

@@ -2,10 +2,12 @@
 // over.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "base/text.h"
@@ -96,8 +98,27 @@ class FaultsTest : public testing::Test {
 
   Held before_ = held_now();
   live_test::TemporaryFolder folder_;
+  std::mutex mutex_;
+  std::vector<std::string> said_;  // guarded by mutex_
   std::unique_ptr<Platform> platform_;
 };
+
+TEST_F(FaultsTest, TheOperatorIsToldHowAWorkerEnded) {
+  start([this](PlatformOptions& options) {
+    options.say = [this](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      said_.push_back(line);
+    };
+  });
+  add("f", "runtime: emulated");
+  EXPECT_EQ(ask("f").get().kind, AnswerKind::finished);
+  ::kill(worker_of("f"), SIGKILL);
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(said_.begin(), said_.end(),
+                       [](const std::string& line) { return line.find("signal 9") != std::string::npos; });
+  }));
+}
 
 TEST_F(FaultsTest, AWorkerKilledWhileIdleIsReplacedWhenItIsNeeded) {
   start();
