@@ -1,6 +1,7 @@
 // Conversation: one end's half of a session: numbers what is sent, keeps it until it is acknowledged, and knows what of
 // the other direction has arrived. Used by RemoteLink and Station.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -32,16 +33,14 @@ class Conversation {
   [[nodiscard]] std::size_t unacknowledged() const { return kept_.size(); }
   [[nodiscard]] bool owes() const { return sent_ < queued_ || told_ < received_; }
 
-  // The next frame to send: at most `items_max` of what is queued, or none, with what has arrived.
-  [[nodiscard]] Frame<Out> next(Time at, std::size_t items_max) {
-    Frame<Out> frame{.session = session_, .at = at, .acknowledged = received_};
-    const std::uint64_t last = std::min<std::uint64_t>(queued_, sent_ + items_max);
-    for (; sent_ < last; ++sent_) frame.items.push_back(kept_[static_cast<std::size_t>(sent_ - acknowledged_)]);
-    frame.sent = sent_;
-    told_ = received_;
-    return frame;
+  // All that is queued, in as many frames as it takes, with what has arrived; at least one frame.
+  void send(Transport& transport, Time at) {
+    do {
+      const auto bytes = encode(next(at));
+      CHECK_MSG(bytes.ok(), "a command or an event does not fit into a frame");
+      transport.send(*bytes);
+    } while (sent_ < queued_);
   }
-  [[nodiscard]] bool has_more() const { return sent_ < queued_; }
 
   // REQUIRES: of this session. The items that are new, in order; nothing if some before them are missing, or if the
   // other end acknowledges what was never sent.
@@ -57,6 +56,17 @@ class Conversation {
   }
 
  private:
+  static constexpr std::uint64_t kItemsOfAFrame = 256;
+
+  [[nodiscard]] Frame<Out> next(Time at) {
+    Frame<Out> frame{.session = session_, .at = at, .acknowledged = received_};
+    const std::uint64_t last = std::min(queued_, sent_ + kItemsOfAFrame);
+    for (; sent_ < last; ++sent_) frame.items.push_back(kept_[static_cast<std::size_t>(sent_ - acknowledged_)]);
+    frame.sent = sent_;
+    told_ = received_;
+    return frame;
+  }
+
   Session session_;
   std::deque<Out> kept_;  // numbered acknowledged_ + 1 … queued_
   std::uint64_t queued_ = 0, sent_ = 0, acknowledged_ = 0;

@@ -10,8 +10,6 @@
 namespace sluice::bus {
 namespace {
 
-constexpr std::size_t kItemsOfAFrame = 256;
-
 InvokerId invoker_of(const Action& action) {
   return std::visit(
       [](const auto& a) {
@@ -106,11 +104,7 @@ void RemoteLink::lose_silent(Time now, Heard& out) {
 
 void RemoteLink::flush(Time now) {
   if (!connected_ || (!out_.owes() && now < sent_at_ + options_.heartbeat)) return;
-  do {
-    const auto bytes = encode(out_.next(now, kItemsOfAFrame));
-    CHECK_MSG(bytes.ok(), "a command does not fit into a message");
-    transport_.send(*bytes);
-  } while (out_.has_more());
+  out_.send(transport_, now);
   sent_at_ = now;
 }
 

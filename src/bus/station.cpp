@@ -3,12 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "base/check.h"
-
 namespace sluice::bus {
 namespace {
-
-constexpr std::size_t kItemsOfAFrame = 256;
 
 // Times in a command are of the scheduler's clock.
 void shift(StartBatch& start, Duration difference) {
@@ -92,11 +88,7 @@ void Station::carry_out(ToInvoker& item, Duration clock_difference) {
 
 void Station::send(Time now) {
   if (!out_.owes() && now < due()) return;
-  do {
-    const auto bytes = encode(out_.next(now, kItemsOfAFrame));
-    CHECK_MSG(bytes.ok(), "what happened on a machine does not fit into a message");
-    transport_.send(*bytes);
-  } while (out_.has_more());
+  out_.send(transport_, now);
   sent_at_ = now;
 }
 
