@@ -88,12 +88,10 @@ void Runner::loop() {
 }
 
 void Runner::work() {
-  step_.begin();
   heard_.clear();
-  link_.receive(data::now(), heard_);
-  step_.end_of(StepClock::Part::look);
+  link_.receive(step_.begin(), heard_);
   mailbox_.take(letters_);
-  now_ = std::max(now_, data::now());
+  now_ = std::max(now_, step_.end_of(StepClock::Part::look));
   for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
   for (Event& event : heard_.events) read(event);
   for (Letter& letter : letters_) read(letter);
@@ -118,8 +116,7 @@ void Runner::decide() {
   commands_.list.clear();
   const Time began = data::now();
   scheduler_->decide(now_, commands_);
-  decisions_.add(data::now() - began);
-  step_.end_of(StepClock::Part::decide);
+  decisions_.add(step_.end_of(StepClock::Part::decide) - began);
   log_.decided(commands_, now_);
   if (const Status flushed = log_.flush(); !flushed) tell_.trouble(flushed.error().message);
   step_.end_of(StepClock::Part::log);
