@@ -20,12 +20,15 @@
 #include "live/platform.h"
 #include "sim/world.h"
 #include "spec/load.h"
+#include "support/places.h"
 #include "workload/stream.h"
 
 namespace sluice::bench {
 namespace {
 
-constexpr const char* kFolder = SLUICE_SOURCE_DIR "/examples/live/";
+std::string in_folder(const std::string& file) {
+  return test::in_source("examples/live/" + file);
+}
 
 // What both come to, of the requests after the warm-up.
 struct Figures {
@@ -81,7 +84,7 @@ std::string content_of(const std::string& file) {
 void deploy(live::Platform& platform, const Application& application) {
   const std::string file = application.name + ".yaml";
   std::atomic<bool> done = false;
-  platform.deploy({.main = file, .files = {{file, content_of(kFolder + file)}}}, [&](Result<live::Deployed> deployed) {
+  platform.deploy({.main = file, .files = {{file, content_of(in_folder(file))}}}, [&](Result<live::Deployed> deployed) {
     CHECK(deployed.ok());
     done = true;
     done.notify_all();
@@ -172,7 +175,7 @@ Figures play_live(const Experiment& experiment) {
   options.directory = folder;
   options.nodes = experiment.cluster.nodes;
   options.transfer = experiment.transfer;
-  options.agent.spawner.worker = SLUICE_WORKER;
+  options.agent.spawner.worker = test::worker_program();
   options.agent.seed = experiment.seed;
   Figures out;
   {
@@ -209,7 +212,7 @@ void print(Figures simulated, Figures live) {
 
 int main(int count, char** arguments) {
   using namespace sluice;
-  const std::string file = count > 1 ? arguments[1] : std::string(bench::kFolder) + "fidelity.yaml";
+  const std::string file = count > 1 ? arguments[1] : bench::in_folder("fidelity.yaml");
   const spec::Loaded loaded = spec::load(file);
   CHECK(loaded.document.has_value());
   const auto& experiment = std::get<Experiment>(*loaded.document);

@@ -12,16 +12,16 @@
 #include "bench/race.h"
 #include "sim/world.h"
 #include "spec/load.h"
+#include "support/places.h"
 
 namespace sluice::bench {
 namespace {
 
 constexpr std::uint32_t kInvokers[] = {16, 64, 256, 1'000};
 constexpr std::uint32_t kListed = 16;  // in the experiment
-constexpr const char* kExperiment = SLUICE_SOURCE_DIR "/examples/esg/relaxed_heavy.yaml";
 
 Experiment relaxed_heavy() {
-  const spec::Loaded loaded = spec::load(kExperiment);
+  const spec::Loaded loaded = spec::load(test::in_source("examples/esg/relaxed_heavy.yaml"));
   CHECK(loaded.document.has_value());
   return std::get<Experiment>(*loaded.document);
 }

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "cli/program.h"
+#include "support/places.h"
 
 namespace {
 
+using sluice::test::in_build;
 using sluice::test::Printed;
 using sluice::test::sluice;
 
@@ -90,8 +92,9 @@ TEST(CommandLine, CompletesInBash) {
 }
 
 std::string completed(const std::string& line) {
-  return sluice("completion bash >/dev/null; bash -c 'source <(\"" SLUICE_PROGRAM "\" completion bash); COMP_WORDS=(" +
-                line + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sluice; echo ${COMPREPLY[@]}'")
+  return sluice("completion bash >/dev/null; bash -c 'source <(\"" + in_build("sluice") +
+                "\" completion bash); COMP_WORDS=(" + line +
+                "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sluice; echo ${COMPREPLY[@]}'")
       .output;
 }
 

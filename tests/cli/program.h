@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "support/places.h"
+
 namespace sluice::test {
 
 struct Printed {
@@ -14,7 +16,7 @@ struct Printed {
 
 inline Printed sluice(const std::string& arguments) {
   Printed run;
-  FILE* pipe = popen(("\"" SLUICE_PROGRAM "\" " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen(("\"" + in_build("sluice") + "\" " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return run;
   char buffer[4096];
   for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) run.output.append(buffer, n);

@@ -5,11 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/places.h"
+
 namespace sluice::engine {
 namespace {
 
 TEST(PythonWorkerSource, IsTheFile) {
-  std::ifstream file(SLUICE_SOURCE_DIR "/src/engine/python/sluice_worker.py");
+  std::ifstream file(test::in_source("src/engine/python/sluice_worker.py"));
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_GT(text.str().size(), 1000u);

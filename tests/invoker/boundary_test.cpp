@@ -11,6 +11,7 @@
 #include "engine/python_worker.h"
 #include "invoker/reaper.h"
 #include "invoker/scene.h"
+#include "support/places.h"
 #include "wire/process.h"
 #include "worker/confine.h"
 
@@ -56,7 +57,7 @@ bool comes_to_hold(pid_t process, const std::vector<std::string>& wanted) {
 
 invoker::Spawner::Options real(const std::string& folder) {
   invoker::Spawner::Options out;
-  out.worker = SLUICE_WORKER;
+  out.worker = test::worker_program();
   out.python = SLUICE_PYTHON;
   out.python_worker = folder + "sluice_worker.py";
   std::ofstream(out.python_worker) << engine::python_worker_source();
@@ -249,7 +250,7 @@ TEST(Boundary, TheSpaceOfAWorkerThatIsBeingEndedIsFreeOnlyWhenItIsGone) {
   const std::string held = testing::TempDir() + "sluice-quarantined-" + std::to_string(::getpid());
   std::ofstream(held) << "1";
   invoker::AgentOptions options;
-  options.spawner.worker = HOSTILE_WORKER;
+  options.spawner.worker = test::hostile_worker();
   options.spawner.pass = {"HELD"};
   options.hang_least = Duration::ms(200);
   ::setenv("HELD", held.c_str(), 1);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "invoker/scene.h"
+#include "support/places.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -24,7 +25,7 @@ class GatherTest : public testing::Test {
   }
   static invoker::AgentOptions options() {
     invoker::AgentOptions out;
-    out.spawner.worker = SLUICE_WORKER;
+    out.spawner.worker = test::worker_program();
     return out;
   }
   std::vector<RequestId> first(std::uint32_t rows) {

@@ -4,13 +4,14 @@
 #include <csignal>
 
 #include "invoker/scene.h"
+#include "support/places.h"
 
 namespace sluice::invoker_test {
 namespace {
 
 invoker::AgentOptions hostile() {
   invoker::AgentOptions out;
-  out.spawner.worker = HOSTILE_WORKER;
+  out.spawner.worker = test::hostile_worker();
   out.spawner.pass = {"HELD"};
   out.hang_least = Duration::ms(200);
   out.load_max = Duration::ms(500);

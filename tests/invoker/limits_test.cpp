@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "invoker/cgroup.h"
 #include "invoker/scene.h"
+#include "support/places.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -34,14 +35,14 @@ class LimitsTest : public testing::TestWithParam<bool> {
   }
   static invoker::AgentOptions options() {
     invoker::AgentOptions out;
-    out.spawner.worker = SLUICE_WORKER;
+    out.spawner.worker = test::worker_program();
     out.control_groups = GetParam();
     out.hang_least = Duration::s(30);
     return out;
   }
   static std::string program(const std::string& what, const std::string& memory) {
     return str(
-        "{runtime: process, command: [", BURN, ", ", what, "], memory: ", memory,
+        "{runtime: process, command: [", test::burn(), ", ", what, "], memory: ", memory,
         ", outputs: {y: {type: FP64, shape: [1]}}, profile: {table: [[1, 1, 0, 1.0, 0.1], [1, 2, 0, 1.0, 0.1]]}}");
   }
   static double answer(Scene& scene) {
@@ -95,7 +96,7 @@ TEST_P(LimitsTest, OneThatKeepsToItsMemoryStays) {
 // Tensors are in shared memory, which belongs to whoever touches it first if nobody takes care.
 TEST_P(LimitsTest, OutputsAreNotHeldAgainstItsMemory) {
   invoker::AgentOptions hostile = options();
-  hostile.spawner.worker = HOSTILE_WORKER;
+  hostile.spawner.worker = test::hostile_worker();
   Scene scene(alone("writes 40 MB",
                     "{runtime: process, command: unused, memory: 20MB, "
                     "profile: {table: [[1, 1, 0, 1.0, 0.1]]}}"),

@@ -5,11 +5,12 @@
 
 #include "base/text.h"
 #include "invoker/scene.h"
+#include "support/places.h"
 
 namespace sluice::invoker_test {
 namespace {
 
-Result<ProfileTable> measure(const std::string& function, const char* worker = SLUICE_WORKER,
+Result<ProfileTable> measure(const std::string& function, const std::string& worker = test::worker_program(),
                              const std::string& name = "f") {
   const Application application = alone(name, function);
   invoker::Spawner spawner({.worker = worker});
@@ -38,7 +39,7 @@ TEST(Profiler, SaysHowAWorkerEnded) {
   EXPECT_EQ(
       killed.error().message,
       "WorkerFailed: the worker of function 'f' was killed by signal 11 (SIGSEGV); it printed last: this is the end");
-  const auto exited = measure("{runtime: process, command: unused}", HOSTILE_WORKER, "ends at load");
+  const auto exited = measure("{runtime: process, command: unused}", test::hostile_worker(), "ends at load");
   ASSERT_FALSE(exited.ok());
   EXPECT_EQ(exited.error().message,
             "WorkerFailed: the worker of function 'ends at load' exited with code 3; it printed last: the library is "
@@ -52,7 +53,7 @@ TEST(Profiler, DoesNotWaitForEverForAFunctionThatHangs) {
 }
 
 TEST(Profiler, BelievesNothingOutsideOfTheSpace) {
-  const auto table = measure("{runtime: process, command: unused}", HOSTILE_WORKER, "claims the memory behind");
+  const auto table = measure("{runtime: process, command: unused}", test::hostile_worker(), "claims the memory behind");
   ASSERT_FALSE(table.ok());
   EXPECT_NE(table.error().message.find("not its own"), std::string::npos) << table.error().message;
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "invoker/scene.h"
+#include "support/places.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -36,7 +37,7 @@ class SharingTest : public testing::Test {
  protected:
   static invoker::AgentOptions options(std::uint32_t lanes) {
     invoker::AgentOptions out;
-    out.spawner.worker = SLUICE_WORKER;
+    out.spawner.worker = test::worker_program();
     out.hang_least = Duration::s(30);
     if (lanes > 0) out.sharing[Runtime::process] = {.one_process = true, .lanes = lanes};
     return out;
@@ -189,7 +190,7 @@ TEST_F(AloneTest, FunctionsHaveProcessesOfTheirOwnAndRunOneBatchAtATime) {
 // An emulated function can be stopped: what it was to take is no more waited for.
 TEST(CancelTest, ABatchThatIsCancelledStopsWhereItCan) {
   invoker::AgentOptions options;
-  options.spawner.worker = SLUICE_WORKER;
+  options.spawner.worker = test::worker_program();
   Scene scene(alone("f", "{runtime: emulated, profile: {table: [[1, 1, 0, 600000.0, 0.0]]}}"), options);
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());

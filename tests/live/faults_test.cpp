@@ -14,6 +14,7 @@
 #include "invoker/scene.h"
 #include "live/live_server.h"
 #include "support/eventually.h"
+#include "support/places.h"
 
 namespace sluice::live {
 namespace {
@@ -204,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(, LeakTest, testing::Bool(),
 // the worker between two.
 TEST_P(LeakTest, OneThatTakesMoreAndMoreMemoryIsReplacedAndAllAreAnswered) {
   start([&](PlatformOptions& options) { options.agent.control_groups = GetParam(); });
-  add("f", str("runtime: process, command: [", BURN, ", '4'], memory: 20MB"));
+  add("f", str("runtime: process, command: [", test::burn(), ", '4'], memory: 20MB"));
   int failed = 0;
   for (int i = 0; i < 1'000 && failed == 0 && platform_->snapshot()->worker_crashes == 0; ++i) {
     const Answer answer = ask_beside_others("f");
@@ -236,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(, HostileTest,
 
 TEST_P(HostileTest, FailsItsOwnRequestsOnlyWithItsName) {
   start([](PlatformOptions& options) {
-    options.agent.spawner.worker = HOSTILE_WORKER;
+    options.agent.spawner.worker = test::hostile_worker();
     options.agent.load_max = Duration::ms(400);
   });
   add(GetParam().name, "runtime: emulated");
@@ -259,7 +260,7 @@ TEST_F(FaultsTest, AProgramThatIsNotThereFailsItsRequestsWithItsName) {
 TEST_F(FaultsTest, AModelFileThatIsGoneFailsRequestsWithItsName) {
   start([](PlatformOptions& options) {
     options.agent.spawner.python = SLUICE_PYTHON;
-    options.agent.spawner.python_worker = str(SLUICE_SOURCE_DIR, "/src/engine/python/sluice_worker.py");
+    options.agent.spawner.python_worker = test::in_source("src/engine/python/sluice_worker.py");
   });
   const auto deployed =
       deploy(*platform_, application("f", "runtime: python, model: f.py"), {{"f.py", "def f(x): return x\n"}});

@@ -10,6 +10,7 @@
 
 #include "live/platform.h"
 #include "record/replay.h"
+#include "support/places.h"
 
 namespace sluice::live_test {
 
@@ -37,7 +38,7 @@ inline live::PlatformOptions options_in(const std::string& directory) {
   out.directory = directory;
   out.nodes = {{.vcpu = 4, .memory = Bytes::gb(4), .gpus = 1, .slices_per_gpu = 7}};
   out.objects = Bytes::mb(64);
-  out.agent.spawner.worker = SLUICE_WORKER;
+  out.agent.spawner.worker = test::worker_program();
   return out;
 }
 

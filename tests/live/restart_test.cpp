@@ -230,7 +230,7 @@ TEST_F(RestartTest, WhatDoesNotFitIntoTheMailboxWaits) {
 
 // All that waited comes at once, and objectives are shorter than it takes to serve them: they take turns.
 TEST_F(RestartTest, WhatWaitedIsNotRefusedBecauseTheMachinesAreFull) {
-  const auto ids = accepted_before(document("[1, 4, 0, 20.0, 0.1]"), 60, Duration::ms(400));
+  const auto ids = accepted_before(document("[1, 4, 0, 40.0, 0.1]"), 60, Duration::ms(1500));
   start(right());
   EXPECT_EQ(met(ids), 60u);
 }

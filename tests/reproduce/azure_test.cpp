@@ -10,6 +10,7 @@
 #include "reproduce/azure_rows.h"
 #include "reproduce/foreign_load.h"
 #include "reproduce/mig_applications.h"
+#include "support/places.h"
 
 namespace sluice::reproduce {
 namespace {
@@ -149,7 +150,7 @@ TEST(AzureRows, AreSweepsByTheNameOfTheirExperiment) {
 }
 
 TEST(AzureCells, OfferTheLoadTheyAreNamedFor) {
-  const auto data = read_azure_data((std::filesystem::path(SLUICE_SOURCE_DIR) / "examples/traces").string());
+  const auto data = read_azure_data(test::in_source("examples/traces"));
   ASSERT_TRUE(data.ok()) << data.error().message;
   EXPECT_EQ(data->sample_100.rows.size(), 40u);
   EXPECT_EQ(data->sample_500.rows.size(), 60u);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "domain/limits.h"
 #include "spec/load.h"
+#include "support/places.h"
 
 namespace sluice::spec {
 
@@ -111,7 +112,7 @@ TEST(MigProfile, ErrorsNameTheFileOfTheProfile) {
 }
 
 TEST(MigProfile, ReadsWhatWasPublished) {
-  const auto folder = std::filesystem::path(SLUICE_SOURCE_DIR) / "examples/traces/a100-mig-parvagpu/prof_data";
+  const auto folder = std::filesystem::path(test::in_source("examples/traces/a100-mig-parvagpu/prof_data"));
   std::ifstream file(folder / "resnet50.csv", std::ios::binary);
   ASSERT_TRUE(file);
   const ProfileCsv csv = read_mig_profile(std::string{std::istreambuf_iterator<char>(file), {}});

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "support/places.h"
 #include "wire/confinement.h"
 #include "worker/process.h"
 
@@ -13,7 +14,7 @@ namespace sluice::test {
 
 // A process that forks workers when it is asked to.
 struct Parked {
-  Process process{{SLUICE_WORKER, "--park"}};
+  Process process{{worker_program(), "--park"}};
 
   struct Worker {
     wire::Channel channel;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "data/arena.h"
+#include "support/places.h"
 #include "wire/channel.h"
 #include "wire/messages.h"
 
@@ -26,7 +27,7 @@ namespace sluice::test {
 // Runs `command` with its last argument the number of a descriptor: the other end of the socket.
 class Process {
  public:
-  explicit Process(std::vector<std::string> command = {SLUICE_WORKER, "--socket"}) {
+  explicit Process(std::vector<std::string> command = {worker_program(), "--socket"}) {
     auto ends = wire::Channel::pair();
     EXPECT_TRUE(ends.ok());
     const int theirs = ends->second.descriptor();

@@ -176,8 +176,8 @@ TEST(Worker, SurvivesCtrlC) {
 }
 
 TEST(Worker, DoesNotStartOnSomethingThatIsNoSocket) {
-  EXPECT_EQ(Process({SLUICE_WORKER, "--sockets"}).exit_status(), 1);
-  EXPECT_EQ(Process({SLUICE_WORKER, "--socket", "77"}).exit_status(), 1);
+  EXPECT_EQ(Process({worker_program(), "--sockets"}).exit_status(), 1);
+  EXPECT_EQ(Process({worker_program(), "--socket", "77"}).exit_status(), 1);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class Source {
 };
 
 struct Interpreter {
-  Process process{{SLUICE_PYTHON, SLUICE_SOURCE_DIR "/src/engine/python/sluice_worker.py", "--socket"}};
+  Process process{{SLUICE_PYTHON, in_source("src/engine/python/sluice_worker.py"), "--socket"}};
   Server server{process.channel()};
 };
 

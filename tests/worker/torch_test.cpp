@@ -17,7 +17,7 @@ class Model {
     std::string name = (std::filesystem::temp_directory_path() / "sluice-XXXXXX").string();
     ::close(::mkstemp(name.data()));
     path_ = name;
-    static Process maker({SLUICE_MAKE_MODEL});
+    static Process maker({in_build("tests/worker/make_model")});
     EXPECT_TRUE(maker.channel().send(path_ + "\n" + script).ok());
     EXPECT_TRUE(next_message(maker.channel()).has_value()) << script;
   }
@@ -192,8 +192,8 @@ TEST(TorchWorker, SaysWhatCannotBeLoaded) {
   EXPECT_EQ(server.load({.runtime = Runtime::torch, .model = "no/such.pt"}).error, "model `no/such.pt` cannot be read");
   auto worker = parked().fork();
   const std::string error =
-      Server(worker.channel).load({.runtime = Runtime::torch, .model = SLUICE_SOURCE_DIR "/README.md"}).error;
-  EXPECT_TRUE(error.starts_with("model `" SLUICE_SOURCE_DIR "/README.md` cannot be loaded: ")) << error;
+      Server(worker.channel).load({.runtime = Runtime::torch, .model = in_source("README.md")}).error;
+  EXPECT_TRUE(error.starts_with("model `" + in_source("README.md") + "` cannot be loaded: ")) << error;
 }
 
 }  // namespace

@@ -3,13 +3,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "support/places.h"
 #include "workload/streams.h"
 
 namespace sluice::workload {
 namespace {
 
 std::string sample(const std::string& name) {
-  std::ifstream file(std::filesystem::path(SLUICE_SOURCE_DIR) / "examples/traces" / name, std::ios::binary);
+  std::ifstream file(std::filesystem::path(test::in_source("examples/traces")) / name, std::ios::binary);
   EXPECT_TRUE(file) << name;
   return {std::istreambuf_iterator<char>(file), {}};
 }
