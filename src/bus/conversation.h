@@ -36,9 +36,13 @@ class Conversation {
   // All that is queued, in as many frames as it takes, with what has arrived; at least one frame.
   void send(Transport& transport, Time at) {
     do {
-      const auto bytes = encode(next(at));
+      std::uint64_t most = kItemsOfAFrame;
+      auto bytes = encode(next(at, most));
+      for (; !bytes && most > 1; bytes = encode(next(at, most))) most /= 2;  // large ones: fewer of them
       CHECK_MSG(bytes.ok(), "a command or an event does not fit into a frame");
-      transport.send(*bytes);
+      sent_ = std::min(queued_, sent_ + most);
+      told_ = received_;
+      transport.send(std::move(*bytes));
     } while (sent_ < queued_);
   }
 
@@ -58,12 +62,12 @@ class Conversation {
  private:
   static constexpr std::uint64_t kItemsOfAFrame = 256;
 
-  [[nodiscard]] Frame<Out> next(Time at) {
+  // With at most so many items.
+  [[nodiscard]] Frame<Out> next(Time at, std::uint64_t most) const {
     Frame<Out> frame{.session = session_, .at = at, .acknowledged = received_};
-    const std::uint64_t last = std::min(queued_, sent_ + kItemsOfAFrame);
-    for (; sent_ < last; ++sent_) frame.items.push_back(kept_[static_cast<std::size_t>(sent_ - acknowledged_)]);
-    frame.sent = sent_;
-    told_ = received_;
+    frame.sent = std::min(queued_, sent_ + most);
+    for (std::uint64_t i = sent_; i < frame.sent; ++i)
+      frame.items.push_back(kept_[static_cast<std::size_t>(i - acknowledged_)]);
     return frame;
   }
 

@@ -17,7 +17,7 @@
 
 namespace sluice::bus {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t frame_bytes_max = 16u << 20;
 
 struct Deploy {

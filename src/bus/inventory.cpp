@@ -61,6 +61,7 @@ void Inventory::note(const StartBatch& start) {
   for (const BatchMember& member : start.members) {
     running.batch.invocations.push_back(member.invocation);
     running.requests.emplace(member.invocation, member.request);
+    machines_[start.invoker].objects.insert(member.request);  // what it reads may be copied there
   }
   batches_[start.id] = start.invoker;
 }
@@ -69,6 +70,7 @@ void Inventory::note(const ReleaseObjects& release) {
   machines_[release.invoker].objects.erase(release.request);
 }
 
+// It leaves something also of a request that was released since it began.
 void Inventory::note(const BatchFinished& finished) {
   const auto where = batches_.find(finished.id);
   if (where == batches_.end()) return;

@@ -227,14 +227,14 @@ void Scheduler::start_members(Slot slot, policy::QueueId queue, const policy::Pr
     Request& request = requests_[*runs_.request_of(place)];
     if (waiting.reservation.valid()) Requests::keep_promise(request, waiting.reservation, proposal.reservation, books_);
     request.running.add(batch.id.value(), slot);
-    runs_.started(place);
+    runs_.started(place, batch.invoker);
     BatchMember member{.invocation = waiting.invocation,
                        .request = waiting.request,
                        .ready = waiting.ready,
                        .inputs_at = waiting.inputs_at,
                        .passing = policy::automatic_passing(waiting.inputs_at, batch.invoker),
                        .bytes = waiting.bytes};
-    runs_.name(place, member);
+    runs_.name(place, batch.invoker, member);
     start.members.push_back(std::move(member));
     batch.members.push_back(waiting);
   }

@@ -10,8 +10,8 @@ namespace sluice::core {
 void Scheduler::follow() {
   auto& effects = runs_.effects();
   for (std::size_t i = 0; i < effects.size(); ++i) {
-    const Runs::Effect effect = std::move(effects[i]);
-    std::visit([&](const auto& e) { follow(e); }, effect);
+    Runs::Effect effect = std::move(effects[i]);
+    std::visit([&](auto& e) { follow(e); }, effect);
   }
   effects.clear();
 }
@@ -59,18 +59,20 @@ void Scheduler::follow(const Runs::BeganAgain& again) {
   requests_.end_promises(again.request, books_);
 }
 
-void Scheduler::follow(const Runs::Ended& ended) {
+void Scheduler::follow(Runs::Ended& ended) {
   const Request& request = requests_[ended.request];
   counters_.finished += ended.outcome == RequestOutcome::finished ? 1 : 0;
   counters_.cancelled += ended.outcome == RequestOutcome::cancelled ? 1 : 0;
   counters_.failed +=
       ended.outcome == RequestOutcome::failed || ended.outcome == RequestOutcome::deadline_exceeded ? 1 : 0;
+  for (const InvokerId invoker : ended.left_at) releases_.push_back({invoker, request.id});
   answers_.push_back({.request = request.id,
                       .outcome = ended.outcome,
                       .stage = ended.stage,
-                      .error = ended.error,
-                      .cost = request.cost});
-  for (const InvokerId invoker : ended.left_at) releases_.push_back({invoker, request.id});
+                      .error = std::move(ended.error),
+                      .cost = request.cost,
+                      .outermost = ended.outermost});
+  if (ended.outcome == RequestOutcome::finished) answers_.back().places = std::move(ended.left_at);
   requests_.end_promises(ended.request, books_);
   drop_waiting(ended.request);
   if (ended.outcome == RequestOutcome::cancelled || ended.outcome == RequestOutcome::deadline_exceeded)

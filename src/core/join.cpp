@@ -41,6 +41,9 @@ void Scheduler::compare_batches(const InvokerJoined& event) {
     }
     Batch& batch = batches_[slot];
     batch.instance = loads_.enter_again(theirs.instance);
+    for (const policy::Waiting& member : batch.members) {
+      if (const auto request = requests_.find(member.request)) runs_.hold(*request, event.id);
+    }
     if (batch.cancelled) cancels_.push_back({.invoker = event.id, .id = batch.id});  // may have been lost on its way
   }
   for (const BatchId id : batches_.at(event.id)) {

@@ -103,7 +103,10 @@ void Scheduler::on(const BatchFinished& event) {
   const Slot slot = batches_.find(event.id);
   if (slot == kNoSlot) return;  // delivered twice, or of a machine that was given up
   bill(batches_[slot], event.held);
-  if (policies_.learns && event.results.size() == batches_[slot].members.size()) learn(batches_[slot], event.measured);
+  const auto ran = [](const InvocationResult& result) { return result.outcome != Outcome::not_run; };
+  const bool all_ran = event.results.size() == batches_[slot].members.size() &&
+                       std::all_of(event.results.begin(), event.results.end(), ran);
+  if (policies_.learns && all_ran) learn(batches_[slot], event.measured);
   const InvokerId invoker = batches_[slot].invoker;
   const std::vector<policy::Waiting> members = end_batch(slot, true);
   for (const policy::Waiting& member : members) {
@@ -112,6 +115,8 @@ void Scheduler::on(const BatchFinished& event) {
                                      [&](const InvocationResult& r) { return r.id == member.invocation; });
     if (result == event.results.end()) {
       runs_.failed(place, "NoResult", true, now_);
+    } else if (result->outcome == Outcome::not_run) {
+      runs_.not_run(place, result->error, now_);
     } else if (result->outcome != Outcome::succeeded) {
       runs_.failed(place, result->error, false, now_);
     } else {

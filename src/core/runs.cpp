@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "domain/limits.h"
 
 namespace sluice::core {
 
@@ -62,8 +63,9 @@ void Runs::set_timer(Time time, const Place& place, bool begins) {
   timers_.insert({.at = time, .place = place, .order = next_timer_++, .begins = begins});
 }
 
-void Runs::started(const Place& place) {
+void Runs::started(const Place& place, InvokerId invoker) {
   at(place).state = State::running;
+  hold(runs_[place.run].request, invoker);
   if (control(place.run, place.stage).stage->idempotent) return;
   Walk& walk = walks_[runs_[place.run].request];
   if (walk.unrepeatable++ == 0) walk.unrepeatable_stage = outermost_stage(place);
@@ -81,7 +83,8 @@ void Runs::succeeded(const Place& place, InvokerId invoker, const InvocationResu
 
 void Runs::hold(Slot request, InvokerId invoker) {
   auto& left_at = walks_[request].left_at;
-  if (std::find(left_at.begin(), left_at.end(), invoker) == left_at.end()) left_at.push_back(invoker);
+  const auto at = std::lower_bound(left_at.begin(), left_at.end(), invoker);
+  if (at == left_at.end() || *at != invoker) left_at.insert(at, invoker);
 }
 
 bool Runs::expects(const Place& place) const {
@@ -96,7 +99,10 @@ const ControlStage& Runs::control_of(const Place& place) const {
   return control(place.run, place.stage);
 }
 
-void Runs::name(const Place& place, BatchMember& out) const {
+// Every invoker that has run something of the request, or runs it now: an object may be read far from where it was
+// made, and conditions compare what stages left that run side by side. Of two of those, the one that started later
+// names the other's invoker.
+void Runs::name(const Place& place, InvokerId invoker, BatchMember& out) const {
   const Run& run = runs_[place.run];
   out.run = run.number;
   out.around = run.parent == kNoSlot ? 0 : runs_[walks_[run.request].root].number;
@@ -104,6 +110,9 @@ void Runs::name(const Place& place, BatchMember& out) const {
   out.stage = StageId(place.stage);
   out.item = place.item;
   out.attempt = place.attempts;
+  for (const InvokerId other : walks_[run.request].left_at) {
+    if (other != invoker && out.places.size() < limits::places_max) out.places.push_back(other);
+  }
 }
 
 Slot Runs::start_run(Slot request, std::uint32_t workflow_index, Slot parent, std::uint32_t parent_stage,

@@ -104,7 +104,7 @@ struct Walk {
   std::vector<Verdict> verdicts;  // that came with it: needed again if it begins again
   std::vector<FanOut> fan_outs;
   std::map<RunPath, Foretold> foretold;
-  std::vector<InvokerId> left_at;  // invokers that hold something it made
+  std::vector<InvokerId> left_at;  // invokers that hold something it made, or were told to make something; sorted
   std::uint32_t restarts = 0;
   bool restarting = false;  // is in Runs::restarts_
   // Invocations that have run, or run, and must not run twice; also those of runs that are over.
@@ -145,6 +145,7 @@ class Runs {
     StageId stage;  // where it failed; of the application's own workflow
     std::string error;
     std::vector<InvokerId> left_at;  // what it made there may go
+    std::uint64_t outermost = 0;     // finished: number of the outermost run
   };
   using Effect = std::variant<Ready, Withdrawn, BeganAgain, Ended>;
 
@@ -159,13 +160,16 @@ class Runs {
   void fire(Time now);
   [[nodiscard]] std::optional<Time> next_timer() const;
 
-  // An invocation runs, has ended well on an invoker, or has failed: because of its machine, or by itself. Those that
+  // An invocation runs or has ended well on an invoker, or has failed: because of its machine, or by itself. Those that
   // nobody expects any more change nothing.
-  void started(const Place& place);
+  void started(const Place& place, InvokerId at);
   void succeeded(const Place& place, InvokerId at, const InvocationResult& result, Time now);
   void failed(const Place& place, const std::string& error, bool machine, Time now);
   // It was to run and did not begin to: that is no failure.
   void expired(const Place& place, Time now);
+  // Likewise, because an object that it reads is gone: tried again a few times, from the beginning if the object is
+  // known to be lost.
+  void not_run(const Place& place, const std::string& error, Time now);
   // Without another attempt.
   void fail_stage(const Place& place, const std::string& error, Time now);
   void end(const Place& place, RequestOutcome outcome, const std::string& error, Time now);
@@ -173,7 +177,7 @@ class Runs {
   // What requests left at an invoker is gone: of one, or of all but those in `held`.
   void lose(Slot request, InvokerId invoker, Time now);
   void lose(InvokerId invoker, const std::set<RequestId>& held, Time now);
-  // An invoker holds something the request made: it is told when the request ends.
+  // An invoker holds something the request made, or will: it is told when the request ends.
   void hold(Slot request, InvokerId invoker);
 
   // What came about since they were cleared. Handling one may cause more, at the end.
@@ -185,8 +189,9 @@ class Runs {
   [[nodiscard]] std::optional<Slot> request_of(const Place& place) const;
   [[nodiscard]] const ControlStage& control_of(const Place& place) const;
   [[nodiscard]] bool in_outermost_run(const Place& place) const { return runs_[place.run].parent == kNoSlot; }
-  // Says which run and stage of it a member of a batch is of.
-  void name(const Place& place, BatchMember& out) const;
+  // Says which run and stage of it a member of a batch at an invoker is of, and which other invokers have to do with
+  // its request.
+  void name(const Place& place, InvokerId at, BatchMember& out) const;
   [[nodiscard]] std::uint64_t retries() const { return retries_; }
 
   void visit(Archive& archive);

@@ -72,6 +72,21 @@ void Runs::expired(const Place& place, Time now) {
   settle();
 }
 
+void Runs::not_run(const Place& place, const std::string& error, Time now) {
+  if (!alive(place.run, place.generation)) return;
+  if (!control(place.run, place.stage).stage->idempotent) --walks_[runs_[place.run].request].unrepeatable;
+  if (!expects(place)) return;
+  now_ = now;
+  Place again = place;
+  if (++again.attempts > attempts_max_) {
+    stage_failed(place.run, place.stage, error);
+  } else {
+    ++retries_;
+    get_ready(again);
+  }
+  settle();
+}
+
 void Runs::fail_stage(const Place& place, const std::string& error, Time now) {
   if (!expects(place)) return;
   now_ = now;
@@ -135,8 +150,9 @@ void Runs::cancel(Slot request, Time now) {
 
 void Runs::end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error) {
   Walk& walk = walks_[request];
+  const std::uint64_t outermost = outcome == RequestOutcome::finished ? runs_[walk.root].number : 0;
   free_runs(std::exchange(walk.root, kNoSlot));
-  effects_.emplace_back(Ended{request, outcome, stage, error, std::exchange(walk.left_at, {})});
+  effects_.emplace_back(Ended{request, outcome, stage, error, std::exchange(walk.left_at, {}), outermost});
   walk = {};
 }
 

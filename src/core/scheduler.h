@@ -116,7 +116,7 @@ class Scheduler {
   void follow(const Runs::Ready& ready);
   void follow(const Runs::Withdrawn& withdrawn);
   void follow(const Runs::BeganAgain& again);
-  void follow(const Runs::Ended& ended);
+  void follow(Runs::Ended& ended);
   void drop_waiting(Slot request);
   void cancel_batches_of(const Request& request);
 

@@ -54,7 +54,9 @@ struct Reply {
   StageId stage;  // failed, deadline_exceeded: where; of the application's own workflow
   std::string error;
   PicoDollars cost;
-  void visit(auto& archive) { archive(request, outcome, stage, error, cost); }
+  std::uint64_t outermost = 0;    // finished: number of the outermost run, whose objects the outputs are; 0: none ran
+  std::vector<InvokerId> places;  // finished: invokers that hold something the request made, sorted
+  void visit(auto& archive) { archive(request, outcome, stage, error, cost, outermost, places); }
 };
 
 struct LoadInstance {
@@ -93,10 +95,13 @@ struct BatchMember {
   InvokerId inputs_at;        // most of them; none: with the request
   Passing passing = Passing::shm;
   Bytes bytes;  // of its inputs
+  // Other invokers that hold objects of its request, or were told to make some: what is not on the machine itself is
+  // asked for there. Sorted; at most limits::places_max. Empty where one invoker has run all of the request.
+  std::vector<InvokerId> places;
   // A request that begins again gets another one, so that what was left before is not mixed with what it leaves then.
   [[nodiscard]] std::uint64_t outermost() const { return around == 0 ? run : around; }
   void visit(auto& archive) {
-    archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes);
+    archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes, places);
   }
 };
 struct StartBatch {

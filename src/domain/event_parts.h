@@ -16,9 +16,14 @@ constexpr Level last_of(Level) {
   return Level::device;
 }
 
-enum class Outcome : std::uint8_t { succeeded, failed, timed_out };
+enum class Outcome : std::uint8_t {
+  succeeded,
+  failed,
+  timed_out,
+  not_run,  // an object that it reads was not where it should be: nothing ran
+};
 constexpr Outcome last_of(Outcome) {
-  return Outcome::timed_out;
+  return Outcome::not_run;
 }
 
 // Slices of one GPU of an invoker, a bit each; none on CPUs.

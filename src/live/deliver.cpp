@@ -33,11 +33,7 @@ void Runner::deliver(Commands& commands) {
       batch = {
           start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}, {}};
       batch.held = tell_.hold(deployed_[start->application.index()].application->tenant, start->configuration);
-      for (const BatchMember& member : start->members) {
-        batch.waited += now_ - member.ready;
-        const auto it = pending_.find(member.request);
-        if (it != pending_.end()) it->second.outermost = member.outermost();
-      }
+      for (const BatchMember& member : start->members) batch.waited += now_ - member.ready;
     } else if (const auto* refused = std::get_if<Reject>(&command.action)) {
       reject(*refused);
     } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
@@ -69,7 +65,7 @@ void Runner::reply(const Reply& replied) {
   RequestState state = now_ <= pending.deadline ? RequestState::met : RequestState::late;
   switch (replied.outcome) {
     case RequestOutcome::finished: {
-      auto outputs = data::Values(objects_, application, {replied.request, pending.outermost},
+      auto outputs = data::Values(objects_, application, {replied.request, replied.outermost},
                                   *deployed_[pending.application.index()].arena)
                          .outputs();
       if (outputs) {

@@ -104,8 +104,7 @@ class Runner {
     ApplicationId application;
     Time arrival, deadline;
     std::optional<Time> timeout;
-    std::uint64_t outermost = 0;  // run, the last one begun
-    Held held;                    // of the tenant's quota
+    Held held;  // of the tenant's quota
   };
   struct Deployed {
     std::shared_ptr<const Application> application;

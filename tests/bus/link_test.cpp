@@ -4,6 +4,7 @@
 #include "bus/machine.h"
 #include "bus/remote_link.h"
 #include "bus/station.h"
+#include "domain/limits.h"
 
 namespace sluice::bus {
 namespace {
@@ -67,6 +68,25 @@ TEST(RemoteLink, CarriesCommandsOutInOrderAndBringsEventsBack) {
   world.machine.finish_all();
   world.steps(2);
   EXPECT_EQ(world.count<BatchFinished>(), 1000u);
+  EXPECT_EQ(world.station.sessions(), 1u);
+}
+
+// Members of a request that is spread over many machines name them all.
+TEST(RemoteLink, CommandsThatDoNotFitIntoOneFrameTogetherGoInSeveral) {
+  World world;
+  world.steps(2);
+  BatchMember member;
+  member.places.resize(limits::places_max);
+  for (std::uint64_t b = 0; b < 5; ++b) {
+    Command command{.id = CommandId(b),
+                    .action = StartBatch{.id = BatchId(b),
+                                         .invoker = InvokerId(0),
+                                         .members = std::vector<BatchMember>(limits::batch_max / 2, member),
+                                         .latest = world.now + Duration::s(1)}};
+    world.link.send(command);
+  }
+  world.steps(2);
+  EXPECT_EQ(world.machine.running.size(), 5u);
   EXPECT_EQ(world.station.sessions(), 1u);
 }
 
@@ -162,7 +182,7 @@ TEST(RemoteLink, SaysWhatRunsIsLoadedAndHeldWhenItJoinsAgain) {
   EXPECT_EQ(joined.instances[1].moving_to, Level::device);
   ASSERT_EQ(joined.running.size(), 1u);
   EXPECT_EQ(joined.running[0].id, BatchId(2));
-  EXPECT_EQ(joined.objects, std::vector{RequestId(71)});
+  EXPECT_EQ(joined.objects, (std::vector{RequestId(71), RequestId(72)}));  // of the running one: what it reads
 }
 
 TEST(RemoteLink, NoticesThatTheLastFrameWasLost) {

@@ -54,7 +54,7 @@ TEST(Changes, ABatchThatNobodyNeedsIsCalledOffAndItsBooksStayUntilTheInvokerAnsw
   Scene scene({stage("a")});
   (void)scene.invoker(0, 1).arrive(1).arrive(2).decide();
   EXPECT_EQ(scene.see(RequestCancelled{RequestId(1)}).decide(), Starts{});
-  EXPECT_EQ(scene.said(), Starts{"cancel batch 0"});
+  EXPECT_EQ(scene.said(), (Starts{"release 1 at 0", "cancel batch 0"}));
   EXPECT_EQ(scene.scheduler().batches_running(), 1u);
   EXPECT_EQ(scene.see(BatchFailed{.id = BatchId(0), .error = "Cancelled"}).decide(), Starts{"a of 2"});
 }
@@ -69,7 +69,7 @@ TEST(Changes, ABatchThatOthersStillNeedGoesOn) {
   EXPECT_EQ(scene.invoker(0).arrive(1).arrive(2).arrive(3).arrive(4).decide().size(), 4u);
   ASSERT_EQ(scene.started().size(), 1u);
   (void)scene.see(RequestCancelled{RequestId(1)}).decide();
-  EXPECT_EQ(scene.said(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"release 1 at 0"});
   (void)scene.finish().decide();
   EXPECT_EQ(scene.replies(), (Starts{"1 cancelled", "2 finished", "3 finished", "4 finished"}));
 }
@@ -129,7 +129,7 @@ TEST(Changes, DroppingOneBranchCallsOffTheOther) {
   EXPECT_EQ(scene.invoker(0, 1).arrive(1).decide(), Starts{"a of 1"});
   (void)scene.arrive(2).decide();  // b of 1 waits, b of 2 comes behind it
   EXPECT_EQ(scene.replies(), Starts{"1 deadline exceeded DeadlineExceeded"});
-  EXPECT_EQ(scene.said(), Starts{"cancel batch 0"});
+  EXPECT_EQ(scene.said(), (Starts{"release 1 at 0", "cancel batch 0"}));
 }
 
 TEST(Changes, ABatchCarriesItsWindowAndIsTriedAgainIfItWasMissed) {

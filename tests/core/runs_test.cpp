@@ -35,7 +35,7 @@ class Flow {
   Place start() {
     const Place place = ready_.front();
     ready_.erase(ready_.begin());
-    runs_.started(place);
+    runs_.started(place, InvokerId(0));
     return place;
   }
   Place take_last() {
@@ -262,7 +262,7 @@ TEST(Runs, ManyItemsAreLinear) {
   while (flow.waiting() > 0) places.push_back(flow.take_last());
   std::size_t ready = 0;
   for (const Place& place : places) {
-    runs.started(place);
+    runs.started(place, InvokerId(place.run % 7));
     runs.succeeded(place, InvokerId(place.run % 7), {.bytes = Bytes(1000)}, Time());
     for (const Runs::Effect& effect : runs.effects()) ready += std::holds_alternative<Runs::Ready>(effect) ? 1 : 0;
     runs.effects().clear();
