@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "data/clock.h"
+#include "data/tensor_blob.h"
 #include "invoker/gather.h"
-#include "store/tensor_blob.h"
 
 namespace sluice::live {
 namespace {
@@ -116,7 +116,7 @@ void Journal::accept(RequestId id, Call call, std::function<void(Result<RequestI
                          .caller_id = call.caller_id};
   auto inputs = call.inputs;
   writer_.post([request = std::move(request),
-                inputs](store::Store& s) { return s.put_request(request, store::to_blob(*inputs)); },
+                inputs](store::Store& s) { return s.put_request(request, data::to_blob(*inputs)); },
                [this, id, call = std::move(call), accepted = std::move(accepted)](const Status& status) mutable {
                  if (!status) return accepted(status.error());
                  accepted(id);
@@ -238,7 +238,7 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
   if (!alone && crowded((*inputs)->size())) return Outcome::no_room;
   const auto own = arenas_.of(data::Arenas::kServer);
   if (!own) return Outcome::no_room;
-  auto tensors = store::from_blob(**inputs, **own);
+  auto tensors = data::from_blob(**inputs, **own);
   if (!tensors && tensors.error().code == ErrorCode::unavailable) return Outcome::no_room;
   if (!tensors) {
     finish(waiting.id, store::State::failed, tensors.error().message);
@@ -301,7 +301,7 @@ void Journal::write_answer(RequestId id, std::shared_ptr<const Kept> kept) {
   writer_.post(
       [id, kept](store::Store& s) {
         const bool finished = kept->answer.state == store::State::met || kept->answer.state == store::State::late;
-        return s.finish_request(id, kept->answer, finished ? store::to_blob(kept->outputs) : std::string());
+        return s.finish_request(id, kept->answer, finished ? data::to_blob(kept->outputs) : std::string());
       },
       [this, id, kept](const Status& status) { written(id, kept, status); });
 }
@@ -346,7 +346,7 @@ std::shared_ptr<const data::Tensors> Journal::outputs_of(RequestId request) cons
   if (!blob || !*blob) return nullptr;
   const auto own = arenas_.of(data::Arenas::kServer);
   if (!own) return nullptr;
-  auto tensors = store::from_blob(**blob, **own);
+  auto tensors = data::from_blob(**blob, **own);
   return tensors ? std::make_shared<const data::Tensors>(std::move(*tensors)) : nullptr;
 }
 

@@ -5,14 +5,14 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "store/tensor_blob.h"
+#include "data/tensor_blob.h"
 
 using namespace sluice;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::shared_ptr<data::Arena> arena = data::Arena::make(Bytes(4'096)).value();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto tensors = store::from_blob(bytes, *arena);
-  CHECK(!tensors || store::to_blob(*tensors) == bytes);
+  const auto tensors = data::from_blob(bytes, *arena);
+  CHECK(!tensors || data::to_blob(*tensors) == bytes);
   return 0;
 }

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "base/text.h"
+#include "data/tensor_blob.h"
 #include "live/live_server.h"
-#include "store/tensor_blob.h"
 
 namespace sluice::live {
 namespace {
@@ -61,7 +61,7 @@ class RestartTest : public testing::Test {
   std::vector<RequestId> accepted_before(const std::string& app, std::uint64_t count, Duration objective) {
     start(right());
     EXPECT_TRUE(deploy(*platform_, app).ok());
-    const std::string inputs = store::to_blob(*floats(*platform_, "x", {1}));
+    const std::string inputs = data::to_blob(*floats(*platform_, "x", {1}));
     platform_.reset();
     auto store = store::Store::open(folder_.path());
     std::vector<RequestId> ids;

@@ -1,5 +1,5 @@
 // Tensors as bytes: what was kept is loaded, and whatever else there is, is refused without harm.
-#include "store/tensor_blob.h"
+#include "data/tensor_blob.h"
 
 #include <gtest/gtest.h>
 
@@ -7,33 +7,33 @@
 
 #include "base/rng.h"
 
-namespace sluice::store {
+namespace sluice::data {
 namespace {
 
-std::shared_ptr<data::Arena> an_arena(double megabytes = 1) {
-  return data::Arena::make(Bytes::mb(megabytes)).value();
+std::shared_ptr<Arena> an_arena(double megabytes = 1) {
+  return Arena::make(Bytes::mb(megabytes)).value();
 }
 
-data::Tensor a_tensor(data::Arena& arena, data::TensorInfo info, std::string_view bytes) {
-  data::Block block = *arena.allocate(bytes.size() + 8);  // inside of a larger block, as outputs of a batch are
+Tensor a_tensor(Arena& arena, TensorInfo info, std::string_view bytes) {
+  Block block = *arena.allocate(bytes.size() + 8);  // inside of a larger block, as outputs of a batch are
   std::memcpy(block.data() + 8, bytes.data(), bytes.size());
   return {std::move(info), std::move(block), 8, bytes.size()};
 }
 
-data::Tensors some_tensors(data::Arena& arena) {
+Tensors some_tensors(Arena& arena) {
   using enum DataType;
   return {a_tensor(arena, {"image", uint8, {2, 3}}, "abcdef"), a_tensor(arena, {"empty", fp32, {0, 4}}, ""),
           a_tensor(arena, {"scalar", fp64, {}}, "12345678"),
           a_tensor(arena, {"words", bytes, {2}}, std::string_view("\3\0\0\0one\0\0\0\0", 11))};
 }
 
-std::string text_of(const data::Tensor& tensor) {
+std::string text_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size};
 }
 
 TEST(TensorBlob, GivesBackWhatWasPut) {
   const auto arena = an_arena();
-  const data::Tensors tensors = some_tensors(*arena);
+  const Tensors tensors = some_tensors(*arena);
   const auto loaded = from_blob(to_blob(tensors), *arena);
   ASSERT_TRUE(loaded) << loaded.error().message;
   ASSERT_EQ(loaded->size(), tensors.size());
@@ -44,13 +44,31 @@ TEST(TensorBlob, GivesBackWhatWasPut) {
   EXPECT_EQ(from_blob(to_blob({}), *arena)->size(), 0u);
 }
 
+TEST(TensorBlob, PartsAreTheSameBytes) {
+  const auto arena = an_arena();
+  const auto tensors = std::make_shared<const Tensors>(some_tensors(*arena));
+  const std::string blob = to_blob(*tensors);
+  const BlobParts parts(tensors);
+  EXPECT_EQ(parts.size(), blob.size());
+  for (std::size_t most = 1; most <= blob.size() + 1; ++most) {
+    std::string all;
+    while (all.size() < parts.size()) {
+      const std::string part = parts.part(all.size(), most);
+      ASSERT_EQ(part.size(), std::min(most, blob.size() - all.size()));
+      all += part;
+    }
+    ASSERT_EQ(all, blob) << most;
+  }
+  EXPECT_EQ(parts.part(blob.size(), 10), "");
+}
+
 TEST(TensorBlob, FailsCleanlyWhenTheArenaIsFull) {
   const auto large = an_arena(1);
-  const auto small = data::Arena::make(Bytes(256)).value();
+  const auto small = Arena::make(Bytes(256)).value();
   const std::string half(100, 'x');
-  const data::Tensors tensors{a_tensor(*large, {"a", DataType::uint8, {100}}, half),
-                              a_tensor(*large, {"b", DataType::uint8, {100}}, half),
-                              a_tensor(*large, {"c", DataType::uint8, {100}}, half)};
+  const Tensors tensors{a_tensor(*large, {"a", DataType::uint8, {100}}, half),
+                        a_tensor(*large, {"b", DataType::uint8, {100}}, half),
+                        a_tensor(*large, {"c", DataType::uint8, {100}}, half)};
   const auto loaded = from_blob(to_blob(tensors), *small);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error(), (Error{ErrorCode::unavailable,
@@ -72,7 +90,7 @@ TEST(TensorBlob, RefusesEveryCutAndEveryAddition) {
 
 TEST(TensorBlob, RefusesBytesThatDoNotFitTheShape) {
   const auto arena = an_arena();
-  const auto refused = [&](data::TensorInfo info, std::string_view bytes) {
+  const auto refused = [&](TensorInfo info, std::string_view bytes) {
     const auto loaded = from_blob(to_blob({a_tensor(*arena, std::move(info), bytes)}), *arena);
     return !loaded && loaded.error().code == ErrorCode::invalid;
   };
@@ -98,4 +116,4 @@ TEST(TensorBlob, SurvivesRandomDamage) {
 }
 
 }  // namespace
-}  // namespace sluice::store
+}  // namespace sluice::data

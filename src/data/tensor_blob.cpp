@@ -1,5 +1,6 @@
-#include "store/tensor_blob.h"
+#include "data/tensor_blob.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,7 @@
 #include "base/text.h"
 #include "domain/limits.h"
 
-namespace sluice::store {
+namespace sluice::data {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "blobs are little-endian");
@@ -18,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "blobs are little-endi
 constexpr std::uint32_t kFormat = 1;
 
 struct Entry {
-  data::TensorInfo info;
+  TensorInfo info;
   std::uint64_t size = 0;
   void visit(auto& archive) { archive(info, size); }
 };
@@ -46,9 +47,9 @@ Result<std::vector<Entry>> take_header(std::string_view& blob) {
   return *std::move(entries);
 }
 
-Result<data::Tensor> load_tensor(const Entry& entry, std::string_view bytes, data::Arena& arena) {
-  data::Tensor out{.info = entry.info, .size = bytes.size()};
-  if (entry.info.shape.size() > limits::tensor_rank_max || !data::index_texts(out, std::as_bytes(std::span(bytes)))) {
+Result<Tensor> load_tensor(const Entry& entry, std::string_view bytes, Arena& arena) {
+  Tensor out{.info = entry.info, .size = bytes.size()};
+  if (entry.info.shape.size() > limits::tensor_rank_max || !index_texts(out, std::as_bytes(std::span(bytes)))) {
     return damaged(str(printable(entry.info.name), " does not have the bytes of its shape"));
   }
   auto block = arena.allocate(bytes.size());
@@ -62,30 +63,54 @@ Result<data::Tensor> load_tensor(const Entry& entry, std::string_view bytes, dat
   return out;
 }
 
+// All that comes before the bytes of the tensors.
+std::string head_of(const Tensors& tensors) {
+  std::vector<Entry> entries;
+  for (const Tensor& tensor : tensors) entries.push_back({tensor.info, tensor.size});
+  std::string header, out;
+  save(entries, header);
+  save(Prefix{.header_size = static_cast<std::uint32_t>(header.size())}, out);
+  return out + header;
+}
+
+std::string_view text_of(const Tensor& tensor) {
+  if (tensor.size == 0) return {};
+  return {reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size};
+}
+
 }  // namespace
 
-std::string to_blob(const data::Tensors& tensors) {
-  std::vector<Entry> entries;
-  std::size_t total = 0;
-  for (const data::Tensor& tensor : tensors) {
-    entries.push_back({tensor.info, tensor.size});
-    total += tensor.size;
-  }
-  std::string header, blob;
-  save(entries, header);
-  save(Prefix{.header_size = static_cast<std::uint32_t>(header.size())}, blob);
-  blob.reserve(blob.size() + header.size() + total);
-  blob += header;
-  for (const data::Tensor& tensor : tensors) {
-    if (tensor.size > 0) blob.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size);
-  }
+std::string to_blob(const Tensors& tensors) {
+  std::string blob = head_of(tensors);
+  std::size_t total = blob.size();
+  for (const Tensor& tensor : tensors) total += tensor.size;
+  blob.reserve(total);
+  for (const Tensor& tensor : tensors) blob += text_of(tensor);
   return blob;
 }
 
-Result<data::Tensors> from_blob(std::string_view blob, data::Arena& arena) {
+BlobParts::BlobParts(std::shared_ptr<const Tensors> tensors)
+    : tensors_(std::move(tensors)), head_(head_of(*tensors_)), size_(head_.size()) {
+  for (const Tensor& tensor : *tensors_) size_ += tensor.size;
+}
+
+std::string BlobParts::part(std::uint64_t offset, std::size_t most) const {
+  std::string out;
+  const auto take = [&](std::string_view bytes) {
+    if (offset < bytes.size()) out += bytes.substr(static_cast<std::size_t>(offset), most - out.size());
+    offset -= std::min<std::uint64_t>(offset, bytes.size());
+  };
+  take(head_);
+  for (const Tensor& tensor : *tensors_) {
+    if (out.size() < most) take(text_of(tensor));
+  }
+  return out;
+}
+
+Result<Tensors> from_blob(std::string_view blob, Arena& arena) {
   const auto entries = take_header(blob);
   if (!entries) return entries.error();
-  data::Tensors tensors;
+  Tensors tensors;
   for (const Entry& entry : *entries) {
     if (entry.size > blob.size()) return damaged("they are cut off");
     auto tensor = load_tensor(entry, blob.substr(0, entry.size), arena);
@@ -97,4 +122,4 @@ Result<data::Tensors> from_blob(std::string_view blob, data::Arena& arena) {
   return tensors;
 }
 
-}  // namespace sluice::store
+}  // namespace sluice::data
