@@ -10,6 +10,11 @@ void ObjectStore::open(RequestId request, SharedTensors inputs) {
   own.emplace(ObjectKey{.outermost = kRequestInputs}, std::move(inputs));
 }
 
+void ObjectStore::expect(RequestId request) {
+  const std::lock_guard lock(mutex_);
+  objects_.try_emplace(request);
+}
+
 void ObjectStore::put(RequestId request, const ObjectKey& key, SharedTensors tensors) {
   const std::lock_guard lock(mutex_);
   const auto own = objects_.find(request);
@@ -22,6 +27,12 @@ SharedTensors ObjectStore::get(RequestId request, const ObjectKey& key) const {
   if (own == objects_.end()) return nullptr;
   const auto it = own->second.find(key);
   return it == own->second.end() ? nullptr : it->second;
+}
+
+std::optional<std::size_t> ObjectStore::held(RequestId request) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = objects_.find(request);
+  return own == objects_.end() ? std::nullopt : std::optional(own->second.size());
 }
 
 void ObjectStore::release(RequestId request) {

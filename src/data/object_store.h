@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "data/tensor.h"
@@ -21,6 +22,7 @@ struct ObjectKey {
   std::uint32_t item = 0;
   RunPath path = {};
   friend auto operator<=>(const ObjectKey&, const ObjectKey&) = default;
+  void visit(auto& archive) { archive(outermost, stage, item, path); }
 };
 inline constexpr std::uint64_t kRequestInputs = 0;
 
@@ -30,10 +32,14 @@ class ObjectStore {
  public:
   // A request with its inputs; what is put for one that is not open, or not any more, is dropped.
   void open(RequestId request, SharedTensors inputs);
+  // A request whose inputs are elsewhere; nothing happens if it is open.
+  void expect(RequestId request);
   // A later object of the same key takes the place of the earlier one: a stage that ran twice.
   void put(RequestId request, const ObjectKey& key, SharedTensors tensors);
   // Null: not here.
   [[nodiscard]] SharedTensors get(RequestId request, const ObjectKey& key) const;
+  // How many objects of a request are here; nothing: it is not open.
+  [[nodiscard]] std::optional<std::size_t> held(RequestId request) const;
   void release(RequestId request);
   [[nodiscard]] std::size_t requests() const;
 

@@ -27,13 +27,15 @@ bool has(const Tensors& tensors, const std::string& name) {
 
 }  // namespace
 
-Values::Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena)
+Values::Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena, Missing* missing)
     : store_(store),
       application_(application),
       run_(std::move(run)),
       workflow_(workflow_of(application, run_.path)),
-      arena_(arena) {
-  if (!run_.path.empty()) around_ = std::make_shared<const Values>(store, application, key_around(run_), arena);
+      arena_(arena),
+      missing_(missing) {
+  if (!run_.path.empty())
+    around_ = std::make_shared<const Values>(store, application, key_around(run_), arena, missing);
 }
 
 Values::Values(const Values& around, const ItemOf& item)
@@ -42,6 +44,7 @@ Values::Values(const Values& around, const ItemOf& item)
       run_(key_inside(around.run_, item)),
       workflow_(around.stage_at(item.stage).foreach->body.front()),
       arena_(around.arena_),
+      missing_(around.missing_),
       around_(Around(), &around) {}  // not its owner
 
 Result<Tensors> Values::inputs_of(StageId id, std::uint32_t item) const {
@@ -116,10 +119,16 @@ Tensors Values::ends() const {
 
 SharedTensors Values::left_by(StageId id) const {
   if (id.valid() && stage_at(id).foreach) return stacked(id);
-  if (id.valid()) return store_.get(run_.request, {.outermost = run_.outermost, .stage = id, .path = run_.path});
-  if (around_ == nullptr) return store_.get(run_.request, {.outermost = kRequestInputs});
+  if (id.valid()) return get({.outermost = run_.outermost, .stage = id, .path = run_.path});
+  if (around_ == nullptr) return get({.outermost = kRequestInputs});
   auto item = around_->item_of(run_.path.back().stage, run_.path.back().item);
   return item ? std::make_shared<const Tensors>(std::move(*item)) : nullptr;
+}
+
+SharedTensors Values::get(const ObjectKey& key) const {
+  SharedTensors found = store_.get(run_.request, key);
+  if (found == nullptr && missing_ != nullptr && missing_->size() < missing_max) missing_->insert(key);
+  return found;
 }
 
 bool Values::collect(const Reference& from, const std::string& as, Tensors& out) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,16 @@ struct Known {
   std::uint64_t items = 0;  // of all of them
 };
 
+// Objects that were looked for and are not here; at most missing_max of them, so that what is fetched is bounded.
+using Missing = std::set<ObjectKey>;
+inline constexpr std::size_t missing_max = 4'096;
+
 class Values {
  public:
-  // All must outlive it. Outputs of a foreach are stacked in `arena`.
-  Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena);
+  // All must outlive it. Outputs of a foreach are stacked in `arena`. `missing`, unless it is null, gets what this
+  // machine does not have.
+  Values(const ObjectStore& store, const Application& application, RunKey run, Arena& arena,
+         Missing* missing = nullptr);
 
   // What one invocation of a stage reads, by the names of its inputs. An error names the input that has no value.
   [[nodiscard]] Result<Tensors> inputs_of(StageId stage, std::uint32_t item) const;
@@ -61,6 +68,7 @@ class Values {
   [[nodiscard]] Tensors ends() const;  // all outputs of the stages that nothing follows
   [[nodiscard]] std::optional<Tensor> value(const Reference& from) const;
   [[nodiscard]] SharedTensors left_by(StageId stage) const;
+  [[nodiscard]] SharedTensors get(const ObjectKey& key) const;
 
   // Lists and what is made of their items (values_lists.cpp). The items of a list that nobody knows are one: all of it.
   [[nodiscard]] std::optional<std::uint64_t> rows_of(const Reference& list) const;
@@ -91,6 +99,7 @@ class Values {
   RunKey run_;
   const Workflow& workflow_;
   Arena& arena_;
+  Missing* missing_;
   Around around_;  // null: this is the application's own workflow
 };
 

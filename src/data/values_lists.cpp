@@ -94,7 +94,7 @@ std::uint32_t Values::items_of(StageId stage) const {
 
 SharedTensors Values::left_by_item(StageId stage, std::uint32_t item) const {
   if (stage_at(stage).foreach->body.empty()) {
-    return store_.get(run_.request, {.outermost = run_.outermost, .stage = stage, .item = item, .path = run_.path});
+    return get({.outermost = run_.outermost, .stage = stage, .item = item, .path = run_.path});
   }
   Tensors ends = inside(stage, item).ends();
   return ends.empty() ? nullptr : std::make_shared<const Tensors>(std::move(ends));
@@ -106,11 +106,13 @@ std::optional<std::vector<SharedTensors>> Values::left_by_all(StageId stage) con
   if (items > 0 && (left_by_item(stage, 0) == nullptr || left_by_item(stage, items - 1) == nullptr))
     return std::nullopt;
   std::vector<SharedTensors> out;
+  bool all = true;
   for (std::uint32_t i = 0; i < items; ++i) {
     out.push_back(left_by_item(stage, i));
-    if (out.back() == nullptr) return std::nullopt;
+    all = all && out.back() != nullptr;
+    if (!all && missing_ == nullptr) return std::nullopt;  // else all that are missing are fetched at once
   }
-  return out;
+  return all ? std::optional(std::move(out)) : std::nullopt;
 }
 
 // The outputs of all items, one after the other, with the number of items as the first dimension. An output that items

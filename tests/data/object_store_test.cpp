@@ -71,5 +71,17 @@ TEST(ObjectStore, FreesTheMemoryOfARequestThatIsReleasedUnlessSomebodyReadsIt) {
   store.release(RequestId(1));
 }
 
+TEST(ObjectStore, ARequestWhoseInputsAreElsewhereIsOpenWithoutThem) {
+  ObjectStore store;
+  EXPECT_EQ(store.held(RequestId(1)), std::nullopt);
+  store.expect(RequestId(1));
+  EXPECT_EQ(store.held(RequestId(1)), 0u);
+  const SharedTensors a = tensors("a");
+  store.put(RequestId(1), {.outermost = 1, .stage = StageId(0)}, a);
+  store.expect(RequestId(1));
+  EXPECT_EQ(store.held(RequestId(1)), 1u);
+  EXPECT_EQ(store.get(RequestId(1), {.outermost = 1, .stage = StageId(0)}), a);
+}
+
 }  // namespace
 }  // namespace sluice::data

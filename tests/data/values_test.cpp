@@ -116,6 +116,24 @@ TEST_F(ValuesTest, AWorkflowInsideReadsItsItemAsItsRequest) {
   EXPECT_EQ(reads({{StageId(0), 2}}, 0), "item 2 of request.x is not there");
 }
 
+TEST_F(ValuesTest, SaysWhatItLookedForInVain) {
+  ask({each("each", kRequestX, {stage("crop")}), stage("last", {StageId(0)})}, {1, 2, 3}, {3});
+  const auto missing = [&] {
+    Missing out;
+    (void)Values(store_, application_, {kRequest, kRun}, *arena_, &out).inputs_of(StageId(1), 0);
+    return out;
+  };
+  const auto key = [](std::uint32_t item) { return ObjectKey{kRun, StageId(0), 0, {{StageId(0), item}}}; };
+  EXPECT_EQ(missing(), Missing{key(0)});  // at the ends one sees soonest that some are not there
+  left({{StageId(0), 0}}, 0, floats({4}, {1}));
+  EXPECT_EQ(missing(), Missing{key(2)});
+  ask(application_.workflow.stages, std::vector<float>(5), {5});
+  for (const std::uint32_t item : {0u, 4u}) left({{StageId(0), item}}, 0, floats({4}, {1}));
+  EXPECT_EQ(missing(), (Missing{key(1), key(2), key(3)}));  // all that are fetched together
+  store_.release(kRequest);
+  EXPECT_EQ(missing().begin()->outermost, kRequestInputs);
+}
+
 TEST_F(ValuesTest, WhatTheEndsOfAWorkflowInsideLeaveIsStackedInTheOrderOfTheItems) {
   ask({each("each", kRequestX, {stage("crop"), stage("recognise", {StageId(0)})}), stage("last", {StageId(0)})},
       {1, 2, 3}, {3});
