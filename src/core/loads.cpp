@@ -90,7 +90,7 @@ std::optional<policy::SharedFunctionId> Loads::loaded(const InstanceLoaded& even
   instance->batches = std::max(event.batches, 1u);
   instance->idle_since = now;
   open_room(*instance);
-  forgive(instance->function);
+  if (instance->function.index() < failures_.size()) failures_[instance->function.index()].clear();
   return instance->function;
 }
 
@@ -106,7 +106,7 @@ std::optional<policy::SharedFunctionId> Loads::failed(const LoadFailed& event, T
   else
     open_room(*instance);  // as before it was to be raised
   if (function.index() >= failures_.size()) failures_.resize(function.index() + 1);
-  ++failures_[function.index()];
+  failures_[function.index()].push_back(now);
   return function;
 }
 
@@ -130,8 +130,12 @@ std::optional<policy::SharedFunctionId> Loads::unloaded(const InstanceUnloaded& 
   return function;
 }
 
-void Loads::forgive(policy::SharedFunctionId function) {
-  if (function.index() < failures_.size()) failures_[function.index()] = 0;
+std::optional<Time> Loads::failing_since(policy::SharedFunctionId function, std::uint32_t count) {
+  if (function.index() >= failures_.size()) return std::nullopt;
+  std::vector<Time>& at = failures_[function.index()];
+  if (at.empty() || at.size() < count) return std::nullopt;
+  at.erase(at.begin(), at.end() - std::max<std::ptrdiff_t>(count, 1));
+  return at.front();
 }
 
 InstanceId Loads::enter(InvokerId invoker, const Claim& claim, const SlicePositions& positions) {

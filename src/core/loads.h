@@ -29,11 +29,9 @@ class Loads {
   // Events. The function that was loaded, failed to load or fell; nothing if the event is old.
   [[nodiscard]] std::optional<policy::SharedFunctionId> loaded(const InstanceLoaded& event, Time now);
   [[nodiscard]] std::optional<policy::SharedFunctionId> failed(const LoadFailed& event, Time now);
-  // How often a function failed to load since it was loaded last.
-  [[nodiscard]] std::uint32_t failures(policy::SharedFunctionId function) const {
-    return function.index() < failures_.size() ? failures_[function.index()] : 0;
-  }
-  void forgive(policy::SharedFunctionId function);
+  // Since when a function has failed to load `count` times without being loaded; nothing: it has not. Earlier failures
+  // are forgotten.
+  [[nodiscard]] std::optional<Time> failing_since(policy::SharedFunctionId function, std::uint32_t count);
   [[nodiscard]] std::optional<policy::SharedFunctionId> unloaded(const InstanceUnloaded& event, Time now);
 
   // A batch starts on an instance. REQUIRES: the books say that one has room; none where everything is warm.
@@ -61,7 +59,7 @@ class Loads {
   Books& books_;
   const std::vector<policy::SharedFunction>& functions_;
   Instances instances_;
-  std::vector<std::uint32_t> failures_;  // to load, in a row; by function
+  std::vector<std::vector<Time>> failures_;  // to load, since it was loaded; by function
 };
 
 }  // namespace sluice::core

@@ -168,15 +168,17 @@ void Scheduler::on(const InstanceLoaded& event) {
   changed_ = true;
 }
 
-// A function that fails to load again and again would keep its requests for ever: after a few times they are answered.
+// A function that fails to load again and again would keep its requests for ever: those that have waited through as
+// many failures as an invocation may have are answered. Who came later has as many attempts ahead.
 void Scheduler::on(const LoadFailed& event) {
   const auto function = loads_.failed(event, now_);
   if (!function) return;
   changed_ = true;
-  if (loads_.failures(*function) < limits_.attempts_max) return;
-  loads_.forgive(*function);
+  const auto since = loads_.failing_since(*function, limits_.attempts_max);
+  if (!since) return;
   for (const policy::QueueId queue : applications_.functions()[function->index()].queues) {
-    while (!queues_[queue].waiting.empty()) {
+    // By readiness: what is tried again or comes later is behind.
+    while (!queues_[queue].waiting.empty() && queues_[queue].waiting[0].ready <= *since) {
       const policy::Waiting waiting = take_waiting(queue, 0);
       runs_.fail_stage(place_of(waiting), event.error.empty() ? "LoadFailed" : event.error, now_);
       follow();

@@ -123,6 +123,7 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
   if (running.gone) report(running, ActionEnd::lost, now);
   running_.emplace(id, std::move(running));
   if (options_.faults.any()) running_order_.push_back(command.id);
+  if (up && strikes(options_.faults.expires)) return schedule(told - held, Kind::expired, id);
   const bool fails = strikes(options_.faults.batch_fails);
   if (strikes(options_.faults.message_late)) told += Duration::ms(luck_.uniform() * 200);
   if (strikes(options_.faults.message_lost)) told += Duration::ms(200 + luck_.uniform() * 400);

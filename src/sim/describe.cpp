@@ -1,5 +1,7 @@
 #include "sim/describe.h"
 
+#include <array>
+
 #include "base/text.h"
 
 namespace sluice::sim {
@@ -57,7 +59,17 @@ std::string text(const ProfileChanged& e) {
   return str("ProfileChanged of function ", e.function.value(), " of application ", e.application.value());
 }
 
+constexpr auto kKinds = std::to_array<std::string_view>(
+    {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived", "RequestCancelled",
+     "BatchExpired", "BatchFinished", "BatchFailed", "InstanceLoaded", "LoadFailed", "InstanceUnloaded",
+     "InvokerJoined", "InvokerChanged", "InvokerDraining", "InvokerLost", "ObjectLost", "ProfileChanged"});
+static_assert(kKinds.size() == std::variant_size_v<Event>);
+
 }  // namespace
+
+std::string_view event_kind(std::size_t index) {
+  return kKinds[index];
+}
 
 std::string describe(const Event& event, Time at) {
   return str(static_cast<double>(at.count_ns()) / 1e6, " ms ",

@@ -14,6 +14,8 @@ void World::happen(const Happening& happening) {
       return finish(now, happening.subject, false);
     case Kind::fail:
       return finish(now, happening.subject, true);
+    case Kind::expired:
+      return expire(now, happening.subject);
     case Kind::lost:
       return tell(InvokerLost{.id = InvokerId(static_cast<InvokerId::rep>(happening.subject >> 32)),
                               .epoch = happening.subject & 0xFFFFFFFFu,
@@ -53,11 +55,14 @@ void World::arrive(Time now) {
   const workload::Arrival arrival = *next_arrival_;
   const RequestId id(next_request_++);
   const Deployment& deployment = deployments_[arrival.application];
-  const Time deadline = now + deployment.objective;
   if (id.value() == experiment_.workload.warmup) machines_.forget_idle(now);
-  asked_.emplace(id.value(), Asked{now, deadline, arrival.application});
-  RequestArrived event{
-      .id = id, .application = deployment.id, .tenant = TenantId(0), .deadline = deadline, .size = arrival.size};
+  RequestArrived event{.id = id,
+                       .application = deployment.id,
+                       .tenant = deployment.tenant,
+                       .deadline = now + deployment.objective,
+                       .size = arrival.size};
+  if (strikes(options_.faults.own_terms)) bring_own_terms(event, now);
+  asked_.emplace(id.value(), Asked{now, event.deadline, arrival.application});
   decide_branches(deployment.application->workflow, options_.seed, id.value(), {}, event);
   tell(event, now);
   schedule_arrival();
@@ -65,6 +70,13 @@ void World::arrive(Time now) {
   if (strikes(options_.faults.cancel)) {
     schedule(now + Duration::ms(luck_.uniform() * 500), Kind::cancel, id.value());
   }
+}
+
+// A caller with an objective, a priority or a limit of cost of its own.
+void World::bring_own_terms(RequestArrived& event, Time now) {
+  event.deadline = now + (event.deadline - now) * luck_.uniform(0.2, 5);
+  event.priority = static_cast<std::uint8_t>(luck_.below(3));
+  if (luck_.chance(0.3)) event.cost_limit = PicoDollars::from_dollars(luck_.uniform(1e-6, 1e-3));
 }
 
 void World::finish(Time now, std::uint64_t batch, bool fails) {
@@ -85,6 +97,9 @@ void World::finish(Time now, std::uint64_t batch, bool fails) {
     if (strikes(options_.faults.invocation_fails)) {
       result.outcome = Outcome::failed;
       result.error = "FunctionError";
+    } else if (strikes(options_.faults.inputs_missing)) {
+      result.outcome = Outcome::not_run;
+      result.error = "InputsMissing";
     } else if (!member.path.empty()) {  // inside a foreach conditions are known when the first stages have run
       decide_branches(workflow_of(*deployment.application, member.path), options_.seed, member.run, member.path,
                       result);
@@ -94,6 +109,18 @@ void World::finish(Time now, std::uint64_t batch, bool fails) {
     event.results.push_back(std::move(result));
   }
   tell(event, now);
+}
+
+// The machine had no time for it: nothing of it ran.
+void World::expire(Time now, std::uint64_t batch) {
+  const auto it = running_.find(batch);
+  if (it == running_.end()) return;
+  const Running running = std::move(it->second);
+  running_.erase(it);
+  if (running.gone) return;
+  machines_.end(running.start, function_of(running.start), now);
+  report(running, ActionEnd::failed, now);
+  tell(BatchExpired{.id = BatchId(batch)}, now);
 }
 
 void World::moved(Time now, std::uint64_t id, bool up) {
@@ -131,6 +158,11 @@ void World::strike(Time now) {
   if (strikes(options_.faults.object_lost_per_event)) lose_object(now);
   if (strikes(options_.faults.profile_changes)) change_profile(now);
   if (strikes(options_.faults.gap_per_event)) break_link(now);
+  if (strikes(options_.faults.announced_wrong)) {  // nobody comes
+    const Deployment& d = deployments_[luck_.below(deployments_.size())];
+    const Time expected = now + Duration::ms(luck_.uniform() * 2000);
+    tell(RequestAnnounced{.application = d.id, .expected = expected}, now);
+  }
 }
 
 void World::take_down(std::size_t machine, Time now) {

@@ -1,11 +1,13 @@
 // What a simulated run comes to.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "domain/events.h"
 #include "sim/latency_histogram.h"
 
 namespace sluice::sim {
@@ -30,6 +32,7 @@ struct RunResult {
   LatencyHistogram latency;  // of finished ones
   double cost = 0;           // dollars
   std::uint64_t batches = 0, members = 0, decisions = 0, events = 0;
+  std::array<std::uint64_t, std::variant_size_v<Event>> events_by_kind{};  // by the kind's place in Event
   LatencyHistogram thinking;                            // the scheduler's time charged for a batch, warm-up included
   std::uint64_t expansions = 0, states = 0;             // of searches that led to batches
   std::uint64_t cold_starts = 0;                        // instances raised after warm-up

@@ -1,13 +1,19 @@
-// Random worlds: small clusters, random workflows, faults drawn from one seed, every invariant after every event.
+// Soak: one random world, run with every invariant after every event and every oracle after every decision.
 #pragma once
 #include <cstdint>
 #include <optional>
 
 #include "sim/result.h"
+#include "sim/soak_world.h"
 
 namespace sluice::sim {
 
-// One world. The same seed gives the same world and the same run.
-[[nodiscard]] RunResult soak(std::uint64_t seed, std::optional<std::uint64_t> until_event = std::nullopt);
+struct SoakResult {
+  SoakTraits traits;
+  RunResult run;
+};
+
+// The same seed gives the same world and the same run.
+[[nodiscard]] SoakResult soak(std::uint64_t seed, std::optional<std::uint64_t> until_event = std::nullopt);
 
 }  // namespace sluice::sim

@@ -11,6 +11,7 @@
 #include "record/command_hash.h"
 #include "sim/containers.h"
 #include "sim/describe.h"
+#include "sim/oracle/oracles.h"
 #include "sim/rules.h"
 
 namespace sluice::sim {
@@ -100,11 +101,15 @@ Status World::deploy() {
   return Done{};
 }
 
-// The same function of several applications is one.
+// The same function of several applications of a tenant is one.
 void World::number_functions() {
   std::vector<std::pair<std::string, const Function*>> known;  // with its tenant
   std::vector<Bytes> memory;
+  std::vector<std::string> tenants;
   for (Deployment& d : deployments_) {
+    const auto tenant = std::find(tenants.begin(), tenants.end(), d.application->tenant);
+    d.tenant = TenantId(static_cast<TenantId::rep>(tenant - tenants.begin()));
+    if (tenant == tenants.end()) tenants.push_back(d.application->tenant);
     for (const Function& function : d.application->functions) {
       const auto same = [&](const auto& k) { return k.first == d.application->tenant && *k.second == function; };
       const auto it = std::find_if(known.begin(), known.end(), same);
@@ -135,7 +140,11 @@ void World::schedule(Time at, Kind kind, std::uint64_t subject) {
 
 void World::schedule_arrival() {
   next_arrival_ = stream_.next();
-  if (next_arrival_) schedule(kStart + next_arrival_->at, Kind::arrival, 0);
+  if (!next_arrival_) return;
+  const Time at = kStart + next_arrival_->at;
+  schedule(at, Kind::arrival, 0);
+  if (strikes(options_.faults.announced))
+    tell(RequestAnnounced{.application = deployments_[next_arrival_->application].id, .expected = at}, now_);
 }
 
 void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> instances) {
@@ -227,7 +236,7 @@ RunResult World::run() {
   }
   for (const Deployment& d : deployments_) tell(ApplicationDeployed{d.id, believed(d)}, kStart);
   std::vector<std::vector<InstanceStatus>> containers(machines_.size());
-  if (experiment_.instances == Instances::counted)
+  if (experiment_.instances == Instances::counted && !options_.begins_empty)
     containers = containers_at_start(experiment_, machines_.capacities());
   for (std::size_t i = 0; i < machines_.size(); ++i) join(i, kStart, std::move(containers[i]));
   schedule_arrival();
@@ -265,10 +274,12 @@ RunResult World::run() {
 
 void World::tell(const Event& event, Time now) {
   ++result_.events;
+  ++result_.events_by_kind[event.index()];
   if (options_.check_every_event) remember(event, now);
   if (options_.recorder != nullptr) options_.recorder->observed(event, now);
   scheduler_->observe(event, now);
   if (shadow_ != nullptr) shadow_->observe(event, now);
+  if (options_.oracles != nullptr) options_.oracles->observed(event, now);
   if (options_.check_every_event) {
     if (const std::string broken = scheduler_->broken_invariant(); !broken.empty()) violate(broken);
   }
@@ -304,6 +315,10 @@ void World::decide(Time now) {
   if (options_.recorder != nullptr) options_.recorder->decided(now, commands_);
   if (!commands_.list.empty()) hash_.add(record::hash_of(commands_));
   if (options_.tamper) options_.tamper(commands_);
+  if (options_.oracles != nullptr) {
+    options_.oracles->decided(commands_, now);
+    if (!options_.oracles->broken().empty()) violate(options_.oracles->broken());
+  }
   for (const Command& command : commands_.list) act(command, now);
   if (options_.faults.any()) strike(now);
 }

@@ -28,6 +28,8 @@
 
 namespace sluice::sim {
 
+class Oracles;
+
 struct WorldOptions {
   std::string scheduler = "sluice";
   // Makes the scheduler's policies again and again (reloads); absent: those of `scheduler` in the catalog.
@@ -36,6 +38,7 @@ struct WorldOptions {
   core::Limits limits;
   policy::Prepared prepared;  // made with the experiment's parameters
   Faults faults;
+  bool begins_empty = false;                             // counted instances: nothing is loaded at the start
   bool check_every_event = false;                        // full invariants
   std::optional<std::uint64_t> until_event;              // stop there
   std::function<void(std::uint64_t requests)> progress;  // now and then
@@ -43,6 +46,7 @@ struct WorldOptions {
   std::function<void(Commands&)> tamper;
   Observer* observer = nullptr;          // outlives the run; null: nobody looks
   record::Recorder* recorder = nullptr;  // likewise: everything observed and decided
+  Oracles* oracles = nullptr;            // likewise; what they find broken ends the run
 };
 
 class World {
@@ -56,13 +60,14 @@ class World {
  private:
   struct Deployment {
     ApplicationId id;
+    TenantId tenant;
     std::shared_ptr<const Application> application;
     std::vector<profile::FunctionProfile> profiles;
     std::vector<std::uint32_t> functions;  // by FunctionId: its number among all different ones
     Duration objective;
     std::vector<std::string> stages;  // of its plan
   };
-  enum class Kind : std::uint8_t { arrival, finish, fail, lost, back, cancel, stopped, loaded, unloaded };
+  enum class Kind : std::uint8_t { arrival, finish, fail, expired, lost, back, cancel, stopped, loaded, unloaded };
   struct Happening {
     Time at;
     std::uint64_t order = 0;
@@ -115,6 +120,8 @@ class World {
   void happen(const Happening& happening);
   void arrive(Time now);
   void finish(Time now, std::uint64_t batch, bool fails);
+  void expire(Time now, std::uint64_t batch);
+  void bring_own_terms(RequestArrived& event, Time now);
   void moved(Time now, std::uint64_t move, bool up);
   void strike(Time now);
   void crash(Time now);

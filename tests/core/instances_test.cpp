@@ -165,6 +165,18 @@ TEST(Instances, EwmaLoadsARareFunctionBeforeItsNextCall) {
   EXPECT_EQ(scene.at(5'940).loaded().at(6'000).arrive(9).decide(), Starts{"a of 9"});
 }
 
+TEST(Instances, WhoCameAfterALoadHadFailedIsNotAnsweredForThatFailure) {
+  Scene scene({stage("a")});
+  scene.cold_invoker(0).arrive(1);
+  (void)scene.decide();
+  (void)scene.at(1).load_fails().decide();
+  (void)scene.at(2).load_fails().decide();
+  (void)scene.at(3).arrive(2).decide();
+  (void)scene.at(4).load_fails().decide();
+  EXPECT_EQ(scene.replies(), Starts{"1 failed NoSuchModel"});
+  EXPECT_EQ(scene.at(150).loaded().decide(), Starts{"a of 2"});
+}
+
 TEST(Instances, AnnouncedRequestsAreLoadedForAhead) {
   Scene scene({stage("a")});
   scene.cold_invoker(0).see(RequestAnnounced{ApplicationId(0), Time::from_ns(1'000'000'000)});

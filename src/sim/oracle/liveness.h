@@ -1,0 +1,35 @@
+// Liveness: a request that could run does, within a bound. It could run if for each of its functions a machine that can
+// hold it runs nothing; loads and evictions are no excuse, so that machines which only load are found as well.
+// Caveat: a request that is kept waiting while all machines are busy with others is found by the second bound only.
+#pragma once
+#include <map>
+#include <string>
+
+#include "sim/oracle/history.h"
+
+namespace sluice::sim {
+
+class Liveness {
+ public:
+  void observed(const Event& event, Time now);
+  // After a decision: whom it still keeps waiting; empty: nobody too long.
+  [[nodiscard]] std::string wrong(const History& history, Time now) const;
+
+ private:
+  struct Needs {  // of a function: one of these configurations, and memory
+    std::vector<Configuration> configurations;
+    Bytes memory;
+  };
+  struct Wants {
+    std::vector<Needs> functions;  // that stages of it run
+    Duration objective;            // as deployed
+    Duration margin;               // cold starts and waits on the way
+  };
+  void deployed(const ApplicationDeployed& event);
+  [[nodiscard]] std::optional<Time> idle_since(const History& history, const Needs& needs) const;
+
+  std::map<ApplicationId, Wants> wants_;
+  Time load_failed_;  // the last time: what could not be loaded could not run
+};
+
+}  // namespace sluice::sim

@@ -1,0 +1,37 @@
+#include "sim/oracle/oracles.h"
+
+namespace sluice::sim {
+
+void Oracles::note(std::string wrong) {
+  if (broken_.empty()) broken_ = std::move(wrong);
+}
+
+void Oracles::observed(const Event& event, Time now) {
+  history_.observed(event, now);
+  liveness_.observed(event, now);
+  for (const History::EndedBatch& batch : history_.ended()) {
+    repeats_.ended(batch);
+    failures_.ended(history_, batch);
+  }
+}
+
+void Oracles::decided(const Commands& commands, Time now) {
+  for (const Command& command : commands.list) judge(command, now);
+  note(liveness_.wrong(history_, now));
+}
+
+void Oracles::judge(const Command& command, Time now) {
+  if (const auto* batch = std::get_if<StartBatch>(&command.action)) {
+    note(tenants_.started(history_, *batch));
+    if (broken_.empty()) note(repeats_.started(history_, *batch));
+    circles_.started(history_, *batch);
+  } else if (const auto* load = std::get_if<LoadInstance>(&command.action)) {
+    note(circles_.loaded(history_, *load));
+  } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
+    note(failures_.answered(history_, *reply));
+    repeats_.forget(reply->request);
+  }
+  history_.decided(command, now);
+}
+
+}  // namespace sluice::sim
