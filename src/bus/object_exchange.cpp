@@ -142,6 +142,8 @@ void ObjectExchange::hear(const Transport& transport, const Answer& answer) {
       if (fetch.sender == from) drop_sender(fetch, State::has);
       return;
     case Answer::Kind::unknowing:
+      if (++question.unknowing < options_.unknowing_times) return;
+      [[fallthrough]];
     case Answer::Kind::absent:
       if (fetch.sender == from) return;  // late: it has it by now
       question.state = answer.kind == Answer::Kind::absent ? State::absent : State::unknowing;

@@ -28,11 +28,12 @@ class ObjectExchange final : public Objects {
     std::uint64_t epoch = 1;      // grows with every start, so that late answers are not mistaken
     Duration retry = Duration::ms(50);
     Duration silent_after = Duration::s(2);
-    std::size_t fetches_max = 64;             // under way at once
-    std::size_t waiting_max = 100'000;        // further ones; beyond that they find nobody
-    std::uint64_t bytes_max = 256u << 20;     // of objects that are arriving; a larger one does not come
-    std::size_t first_bytes = 64u << 10;      // that every place sends at once; only one of them sends the rest
-    std::size_t part_bytes = 4u << 20;        // at a time
+    std::uint32_t unknowing_times = 3;     // that a place says so before it is believed: it may be told a moment later
+    std::size_t fetches_max = 64;          // under way at once
+    std::size_t waiting_max = 100'000;     // further ones; beyond that they find nobody
+    std::uint64_t bytes_max = 256u << 20;  // of objects that are arriving; a larger one does not come
+    std::size_t first_bytes = 64u << 10;   // that every place sends at once; only one of them sends the rest
+    std::size_t part_bytes = 4u << 20;     // at a time
     std::size_t requests_asked_max = 65'536;  // whose askers are remembered
     std::size_t copies_max = 64;              // of large objects that others are fetching
   };
@@ -66,6 +67,7 @@ class ObjectExchange final : public Objects {
     std::uint64_t number = 0;
     State state = State::asked;
     std::uint64_t held = 0;
+    std::uint32_t unknowing = 0;  // how often it said so
   };
   struct Fetch {
     std::uint64_t number = 0;

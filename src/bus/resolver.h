@@ -30,6 +30,7 @@ class Resolver {
   struct Missed {
     std::set<InvokerId> silent;     // did not answer
     std::set<InvokerId> unknowing;  // know nothing of the request
+    [[nodiscard]] bool any() const { return !silent.empty() || !unknowing.empty(); }
   };
   struct Work {
     RequestId request;

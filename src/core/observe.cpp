@@ -64,7 +64,13 @@ void Scheduler::on(const RequestCancelled& event) {
 }
 
 void Scheduler::on(const ObjectLost& event) {
-  if (const auto slot = requests_.find(event.request)) runs_.lose(*slot, event.invoker, now_);
+  const auto slot = requests_.find(event.request);
+  if (!slot) return;
+  runs_.lose(*slot, event.invoker, now_);
+  // What still runs there will leave something.
+  requests_[*slot].running.for_each([&](std::uint64_t, Slot batch) {
+    if (batches_[batch].invoker == event.invoker) runs_.hold(*slot, event.invoker);
+  });
 }
 
 // Its members, of which nothing is booked any more.

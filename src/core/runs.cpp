@@ -82,6 +82,7 @@ void Runs::succeeded(const Place& place, InvokerId invoker, const InvocationResu
 }
 
 void Runs::hold(Slot request, InvokerId invoker) {
+  if (walks_[request].root == kNoSlot) return;  // it has just ended
   auto& left_at = walks_[request].left_at;
   const auto at = std::lower_bound(left_at.begin(), left_at.end(), invoker);
   if (at == left_at.end() || *at != invoker) left_at.insert(at, invoker);

@@ -48,7 +48,9 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
       hooks_(std::move(hooks)),
       limits_(options_.control_groups ? str("sluice-", ::getpid()) : ""),
       spawner_(options_.spawner),
-      luck_(options_.seed) {}
+      luck_(options_.seed) {
+  if (options_.others != nullptr) resolver_.emplace(*options_.others, objects_);
+}
 
 Agent::~Agent() {
   stop();
@@ -101,7 +103,10 @@ void Agent::act(Command& command) {
   if (const auto* evict_command = std::get_if<EvictInstance>(&command.action)) return evict(*evict_command);
   if (auto* start = std::get_if<StartBatch>(&command.action)) return start_batch(*start);
   if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return cancel_batch(*cancel);
-  if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) return objects_.release(release->request);
+  if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) {
+    if (options_.others != nullptr) options_.others->forget(release->request);
+    return objects_.release(release->request);
+  }
   ++counters_.refused;
   note("a command was not carried out: an answer to a request is nothing that an invoker does");
 }
@@ -307,10 +312,13 @@ void Agent::look_at_clock() {
       hanging.push_back(instance->process->id);
     }
   }
+  std::vector<BatchId> late;  // their inputs did not come in time
   for (const auto& [id, batch] : batches_) {
-    if (now - batch->began > options_.with_batch(batch->start.expected))
+    if (batch->reads && now > batch->start.latest) late.push_back(id);
+    if (batch->waiting == 0 && now - batch->told > options_.with_batch(batch->start.expected))
       hanging.push_back(batch->instance->process->id);
   }
+  for (const BatchId id : late) let_go(*batches_.at(id), BatchExpired{.id = id});
   for (const auto& [id, process] : processes_) {
     if (process->closed && now - *process->closed > kEndMax) hanging.push_back(id);
   }
@@ -333,7 +341,8 @@ Time Agent::due() const {
     if (!instance->loaded) next = std::min(next, instance->since + options_.load_max);
   }
   for (const auto& [id, batch] : batches_) {
-    next = std::min(next, batch->began + options_.with_batch(batch->start.expected));
+    if (batch->waiting == 0) next = std::min(next, batch->told + options_.with_batch(batch->start.expected));
+    if (batch->reads) next = std::min(next, batch->start.latest);
   }
   for (const auto& [id, process] : processes_) {
     if (process->closed) next = std::min(next, *process->closed + kEndMax);

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "bus/objects.h"
+#include "bus/resolver.h"
 #include "data/arenas.h"
 #include "data/object_store.h"
 #include "domain/application.h"
@@ -44,6 +46,8 @@ struct AgentOptions : Patience {
   // function.
   std::map<Runtime, Sharing> sharing;
   std::uint64_t seed = 1;  // of the times of emulated functions
+  // What other machines hold; null: there are none. Whoever drives the agent also drives this one, in the same thread.
+  bus::Objects* others = nullptr;
 };
 
 // All from within calls of the agent.
@@ -131,13 +135,26 @@ class Agent {
   void remove(Instance& instance);
   [[nodiscard]] ColdStart& cold_start_of(const Instance& instance);
 
+  // What batches read that other machines hold: agent_objects.cpp.
+  void read_inputs(Running& batch);
+  void read_inputs_of(Running& batch, std::size_t member, data::Missing* missing);
+  void inputs_read(Running& batch, std::size_t member, const bus::Resolver::Missed& missed);
+  void look_at_conditions(Running& batch);
+  void look_at_conditions_of(Running& batch, std::size_t member, data::Missing* missing);
+  void wait_for(Running& batch, std::size_t member, void (Agent::*attempt)(Running&, std::size_t, data::Missing*),
+                std::function<void(const bus::Resolver::Missed&)> done);
+  void lost(const BatchMember& member, const bus::Resolver::Missed& missed);
+  [[nodiscard]] bool has_company(const BatchMember& member) const;
+
   // Batches: agent_batches.cpp.
   void start_batch(StartBatch& command);
+  void begin(Running& batch);
   void cancel_batch(const CancelBatch& command);
   void next_group(Running& batch);
   void on_answer(Process& process, Session::Answer& answer);
   void skip_group(Running& batch, const std::string& error);
   void finish(Running& batch);
+  void tell_finished(Running& batch);
   void fail(Running& batch, const std::string& error);
   // It is over, and the scheduler hears how.
   void let_go(Running& batch, Event event);
@@ -171,6 +188,7 @@ class Agent {
   std::vector<Known> applications_;  // by ApplicationId
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
+  std::optional<bus::Resolver> resolver_;  // before batches_, which hold tickets of it; none: no other machines
   std::map<BatchId, std::unique_ptr<Running>> batches_;
   std::uint64_t next_process_ = 0;
   Answered answered_;

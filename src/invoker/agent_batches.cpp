@@ -5,17 +5,12 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
-#include "data/values.h"
 #include "invoker/agent.h"
 #include "invoker/gather.h"
 #include "invoker/results.h"
 
 namespace sluice::invoker {
 namespace {
-
-data::RunKey run_of(const BatchMember& member) {
-  return {member.request, member.outermost(), member.path};
-}
 
 InvocationResult failed(const BatchMember& member, const std::string& error) {
   return {.id = member.invocation, .outcome = Outcome::failed, .error = error};
@@ -46,22 +41,15 @@ void Agent::start_batch(StartBatch& command) {
   ++instance->running;
   ++process.running;
   process.vcpus += running.start.configuration.vcpu;
-  const Application& application = *applications_[running.start.application.index()].application;
-  const auto arena = arena_of(running.start.application);
+  running.told = now;
+  read_inputs(running);
+}
+
+// REQUIRES: every member has its inputs, or a result that says why not.
+void Agent::begin(Running& running) {
   std::vector<std::uint32_t> whole;
-  running.inputs.reserve(running.start.members.size());
-  running.results.reserve(running.start.members.size());
-  for (const BatchMember& member : running.start.members) {
-    const data::Values values(objects_, application, run_of(member), *arena);
-    auto inputs = values.inputs_of(member.stage, member.item);
-    running.results.push_back({.id = member.invocation});
-    if (inputs) {
-      whole.push_back(static_cast<std::uint32_t>(running.inputs.size()));
-      running.inputs.push_back(std::move(*inputs));
-    } else {
-      running.results.back() = failed(member, str("InputMissing: ", inputs.error().message));
-      running.inputs.emplace_back();
-    }
+  for (std::uint32_t m = 0; m < running.inputs.size(); ++m) {
+    if (running.results[m].outcome == Outcome::succeeded) whole.push_back(m);
   }
   std::vector<data::Tensors> ready;  // only where some have no inputs
   const bool all = whole.size() == running.inputs.size();
@@ -71,6 +59,7 @@ void Agent::start_batch(StartBatch& command) {
     for (std::uint32_t& member : group) member = whole[member];
   }
   std::reverse(running.groups.begin(), running.groups.end());
+  const Process& process = *running.instance->process;
   limits_.set(process.id, process.vcpus);
   next_group(running);
 }
@@ -82,6 +71,8 @@ void Agent::cancel_batch(const CancelBatch& command) {
   if (it == batches_.end()) return;  // over
   Running& batch = *it->second;
   batch.cancelled = true;
+  if (batch.reads) return fail(batch, "Cancelled");
+  if (batch.waiting > 0) return;  // it has run
   Process& process = *batch.instance->process;
   if (!process.session->cancel(command.id.value()) && !process.session->hung_up()) {
     lose(process, "does not read what it is told");
@@ -173,20 +164,10 @@ void Agent::on_answer(Process& process, Session::Answer& answer) {
 
 void Agent::finish(Running& batch) {
   ++counters_.batches;
-  const Application& application = *applications_[batch.start.application.index()].application;
-  const auto arena = arena_of(batch.start.application);
-  for (std::size_t m = 0; m < batch.results.size(); ++m) {
-    if (batch.results[m].outcome != Outcome::succeeded) continue;
-    const BatchMember& member = batch.start.members[m];
-    const data::Values values(objects_, application, run_of(member), *arena);
-    auto known = values.known_after(member.stage);
-    if (!known) {
-      batch.results[m] = failed(member, known.error().message);
-      continue;
-    }
-    batch.results[m].verdicts = std::move(known->verdicts);
-    batch.results[m].fan_outs = std::move(known->fan_outs);
-  }
+  look_at_conditions(batch);
+}
+
+void Agent::tell_finished(Running& batch) {
   BatchFinished finished{.id = batch.start.id,
                          .results = std::move(batch.results),
                          .measured = batch.measured,

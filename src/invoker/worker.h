@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "bus/resolver.h"
 #include "data/arena.h"
 #include "domain/commands.h"
 #include "domain/events.h"
@@ -82,6 +83,10 @@ struct Running {
   std::vector<std::uint32_t> group;                // what the worker has
   Duration measured;
   std::size_t log_bytes = 0;
+  Time told;                                     // since when the worker may have it
+  std::vector<bus::Resolver::Ticket> waits_for;  // objects of other machines
+  std::size_t waiting = 0;                       // members that miss some
+  bool reads = false;                            // they are inputs: nothing has run
 };
 
 }  // namespace sluice::invoker

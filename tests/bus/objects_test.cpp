@@ -193,9 +193,23 @@ TEST(Objects, APlaceThatForgotTheRequestSaysSo) {
   Cluster cluster(application_of({stage("a"), stage("b", {0})}), {});
   cluster.node(0).store.release(kRequest);
   const auto b = cluster.read(1, 1, {at(0)});
-  cluster.steps(10);
+  cluster.steps(15);
+  EXPECT_FALSE(b->done);
+  cluster.steps(15);
+  EXPECT_TRUE(b->done);
   EXPECT_EQ(b->missed.unknowing, std::set{at(0)});
   EXPECT_TRUE(b->missed.silent.empty());
+}
+
+TEST(Objects, APlaceThatIsToldOfTheRequestAMomentLaterIsAskedAgain) {
+  Cluster cluster(application_of({stage("a"), stage("b", {0})}), {});
+  cluster.node(0).store.release(kRequest);
+  const auto b = cluster.read(1, 1, {at(0)});
+  cluster.steps(5);
+  cluster.node(0).store.expect(kRequest);
+  cluster.steps(25);
+  EXPECT_TRUE(b->done);
+  EXPECT_FALSE(b->missed.any());
 }
 
 TEST(Objects, WorkThatIsGivenUpIsNotGoneOnWith) {

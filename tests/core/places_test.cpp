@@ -128,6 +128,13 @@ TEST(Places, AMachineThatOnlyFailedIsToldWhenTheRequestIsOver) {
 
 // --- an object is not where it should be
 
+TEST(Places, AMachineThatLostSomethingAndStillRunsSomethingIsToldInTheEnd) {
+  Scene scene = over_machines({stage("a"), stage("b")}, 2);
+  (void)scene.arrive(1).decide();
+  (void)scene.see(ObjectLost{InvokerId(0), RequestId(1)}).see(RequestCancelled{RequestId(1)}).decide();
+  EXPECT_EQ(scene.said()[0], "release 1 at 0");
+}
+
 TEST(Places, WhatCouldNotReadItsInputsBeginsAgainIfTheyAreLost) {
   Scene scene({stage("a"), stage("b", {0})});
   (void)scene.invoker(0).arrive(1).decide();
