@@ -71,7 +71,10 @@ void Applications::deploy(ApplicationId id, const std::shared_ptr<const Applicat
   for (const policy::QueueId queue : controls_.back().queues) {
     functions_[queues_[queue].shared.index()].queues.push_back(queue);
   }
-  models_.push_back({id, application, std::move(planner)});
+  models_.push_back({.id = id,
+                     .application = application,
+                     .planner = std::move(planner),
+                     .tenant = tenants_.number_of(application->tenant)});
 }
 
 void Applications::remove(ApplicationId id) {

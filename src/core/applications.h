@@ -9,6 +9,7 @@
 #include "base/archive.h"
 #include "core/control.h"
 #include "core/queues.h"
+#include "core/tenant_books.h"
 #include "domain/events.h"
 #include "policy/view.h"
 #include "profile/learner.h"
@@ -17,8 +18,8 @@ namespace sluice::core {
 
 class Applications {
  public:
-  // `queues`, where those of the stages are put, outlives this.
-  explicit Applications(Queues& queues) : queues_(queues) {}
+  // `queues`, where those of the stages are put, and `tenants`, which numbers the tenants, outlive this.
+  Applications(Queues& queues, TenantBooks& tenants) : queues_(queues), tenants_(tenants) {}
 
   [[nodiscard]] const std::vector<policy::ApplicationModel>& models() const { return models_; }  // ApplicationId is
   [[nodiscard]] const std::vector<Control>& controls() const { return controls_; }               // the position
@@ -62,6 +63,7 @@ class Applications {
   void visit_learned(Archive& archive);
 
   Queues& queues_;
+  TenantBooks& tenants_;
   std::vector<policy::ApplicationModel> models_;
   std::vector<Control> controls_;
   std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position

@@ -77,6 +77,7 @@ policy::View Scheduler::view() const {
           .applications = applications_.models(),
           .functions = applications_.functions(),
           .instances = loads_.all(),
+          .tenants = tenants_.left(),
           .announced = announced_,
           .transfer = transfer_};
 }
@@ -183,6 +184,8 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   CHECK(proposal.members >= 1 && proposal.members <= proposal.configuration.batch);
   CHECK(proposal.first + proposal.members <= queue.waiting.size());
   CHECK(books_.knows(proposal.invoker) && proposal.latest >= now_);
+  const std::uint32_t tenant = applications_.models()[queue.application.index()].tenant;
+  if (!tenants_.left()[tenant].covers(proposal.configuration)) return false;
   const Duration expected = expected_time(queue, proposal);
   const Claim claim{proposal.configuration, queue.shared, now_, now_ + expected};
   const BatchId id = batches_.next_id();
@@ -199,6 +202,7 @@ bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal&
   batch.configuration = proposal.configuration;
   batch.positions = *positions;
   applications_.use(queue.application);
+  tenants_.take(tenant, batch.configuration);
   ++counters_.batches;
   counters_.planned += proposals.planned ? 1 : 0;
   counters_.configuration_misses += proposals.planned && proposals.configuration_missed ? 1 : 0;

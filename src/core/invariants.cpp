@@ -30,6 +30,26 @@ std::string Scheduler::broken_invariant() const {
   return "";
 }
 
+std::string Scheduler::broken_tenants() const {
+  struct Held {
+    std::uint64_t vcpu = 0, slices = 0;
+  };
+  std::vector<Held> held(tenants_.accounts().size());
+  for (const Batch& batch : batches_.all()) {
+    if (!batch.used || !batch.application.valid()) continue;
+    Held& of_tenant = held[applications_.models()[batch.application.index()].tenant];
+    of_tenant.vcpu += batch.configuration.vcpu;
+    of_tenant.slices += batch.configuration.slices;
+  }
+  for (std::size_t t = 0; t < held.size(); ++t) {
+    const TenantBooks::Account& account = tenants_.accounts()[t];
+    if (account.vcpu == held[t].vcpu && account.slices == held[t].slices) continue;
+    return str("tenant '", account.tenant, "' holds ", held[t].vcpu, " vCPUs and ", held[t].slices,
+               " slices, counted are ", account.vcpu, " and ", account.slices);
+  }
+  return "";
+}
+
 std::string Scheduler::broken_books() const {
   std::vector<Sums> sums(books_.invokers().size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -66,6 +86,7 @@ std::string Scheduler::broken_books() const {
     at.slices[batch.positions.gpu] |= batch.positions.slices;
   }
   if (used != batches_.size()) return "batches and their index differ";
+  if (std::string broken = broken_tenants(); !broken.empty()) return broken;
   for (const Request& request : requests_.all()) {
     if (!request.used) continue;
     for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;

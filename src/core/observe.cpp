@@ -10,7 +10,7 @@ Scheduler::Scheduler(policy::Policies policies, const Limits& limits, const Tran
     : policies_(std::move(policies)),
       limits_(limits),
       transfer_(transfer),
-      applications_(queues_),
+      applications_(queues_, tenants_),
       loads_(books_, applications_.functions()),
       runs_(applications_.controls(), limits.attempts_max) {}
 
@@ -32,6 +32,11 @@ void Scheduler::on(const ApplicationRemoved& event) {
 
 void Scheduler::on(const ProfileChanged& event) {
   if (applications_.change_profile(event)) changed_ = true;
+}
+
+void Scheduler::on(const QuotaChanged& event) {
+  tenants_.set(event);
+  changed_ = true;
 }
 
 void Scheduler::on(const RequestArrived& event) {
@@ -80,7 +85,10 @@ std::vector<policy::Waiting> Scheduler::end_batch(Slot slot, bool machine_alive)
     books_.give_back(batch.invoker, batch.id);
     if (batch.instance.valid()) loads_.leave(batch.instance, now_);
   }
-  if (batch.application.valid()) applications_.leave(batch.application);
+  if (batch.application.valid()) {
+    tenants_.give_back(applications_.models()[batch.application.index()].tenant, batch.configuration);
+    applications_.leave(batch.application);
+  }
   std::vector<policy::Waiting> members = std::move(batch.members);
   for (const policy::Waiting& member : members) {
     if (const auto request = requests_.find(member.request)) requests_[*request].running.remove(batch.id.value());

@@ -31,7 +31,8 @@ void Applications::retire(ApplicationId id) {
   std::erase(leaving_, id);
   for (const policy::QueueId queue : gone.queues) queues_.remove(queue);
   const auto kept = without_workflow(*gone.application);
-  models_[id.index()] = {.id = id, .application = kept, .removed = true};
+  models_[id.index()] = {
+      .id = id, .application = kept, .planner = {}, .removed = true, .tenant = models_[id.index()].tenant};
   controls_[id.index()] = {.application = kept, .shared = gone.shared, .retired = true};
   for (const policy::SharedFunctionId shared : gone.shared) {
     policy::SharedFunction& function = functions_[shared.index()];

@@ -6,7 +6,7 @@ namespace sluice::core {
 namespace {
 
 constexpr std::string_view kSaveMagic = "sluicesave";
-constexpr std::uint8_t kSaveVersion = 2;  // of the bytes; grows when what is saved changes
+constexpr std::uint8_t kSaveVersion = 3;  // of the bytes; grows when what is saved changes
 
 }  // namespace
 
@@ -26,6 +26,7 @@ void Scheduler::count_uses(Archive& archive) {
 
 // Indexes are derived and rebuilt.
 void Scheduler::visit(Archive& archive) {
+  tenants_.visit(archive);
   applications_.visit(archive);
   archive(now_, requests_, runs_, batches_, arrivals_, announced_, answers_, releases_, cancels_, next_invocation_,
           next_command_, wake_, changed_, counters_, loads_);

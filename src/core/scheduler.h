@@ -16,6 +16,7 @@
 #include "core/queues.h"
 #include "core/requests.h"
 #include "core/runs.h"
+#include "core/tenant_books.h"
 #include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/policy.h"
@@ -90,6 +91,7 @@ class Scheduler {
 
  private:
   [[nodiscard]] std::string broken_books() const;
+  [[nodiscard]] std::string broken_tenants() const;
   [[nodiscard]] std::string broken_queues() const;
 
   // One handler per event (observe.cpp).
@@ -110,6 +112,7 @@ class Scheduler {
   void on(const InvokerLost& event);
   void on(const ObjectLost& event);
   void on(const ProfileChanged& event);
+  void on(const QuotaChanged& event);
 
   // What the workflow engine asks for (effects.cpp).
   void follow();
@@ -155,6 +158,7 @@ class Scheduler {
   Time now_;
 
   Queues queues_;
+  TenantBooks tenants_;
   Applications applications_;
   Books books_;
   Loads loads_;

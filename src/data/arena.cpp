@@ -64,7 +64,7 @@ Result<std::shared_ptr<Arena>> Arena::make(Bytes capacity, Options options) {
 }
 
 Arena::Arena(int descriptor, std::byte* base, std::size_t capacity, Options options)
-    : descriptor_(descriptor), base_(base), capacity_(capacity), options_(std::move(options)) {
+    : descriptor_(descriptor), base_(base), capacity_(capacity), most_(capacity), options_(std::move(options)) {
   free_.emplace(0, capacity);
   free_by_size_.emplace(capacity, 0);
 }
@@ -82,11 +82,16 @@ bool Arena::allowed(std::size_t taken) {
 }
 
 std::optional<Block> Arena::allocate(std::size_t bytes) {
+  return take(bytes, most_);
+}
+
+std::optional<Block> Arena::take(std::size_t bytes, std::size_t most) {
   if (bytes > capacity_) return std::nullopt;
   const std::size_t taken = rounded(bytes);
   std::size_t offset = 0;
   if (taken > 0) {
     const std::lock_guard lock(mutex_);
+    if (used_ + taken > most) return std::nullopt;
     const auto best = free_by_size_.lower_bound({taken, 0});
     if (best == free_by_size_.end() || !allowed(taken)) return std::nullopt;
     offset = best->second;

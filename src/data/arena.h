@@ -74,6 +74,10 @@ class Arena : public std::enable_shared_from_this<Arena> {
 
   // Nothing if no free stretch is large enough: the caller answers with back-pressure. Of zero bytes: a block of zero.
   [[nodiscard]] std::optional<Block> allocate(std::size_t bytes);
+  // For inputs of a request, which is judged by the tenant's quota once it is whole: the limit does not hold.
+  [[nodiscard]] std::optional<Block> allocate_input(std::size_t bytes) { return take(bytes, capacity_); }
+  // Of what may be used, from now on; what is used stays.
+  void limit(std::size_t most) { most_ = most; }
 
   // The pages of the block are there from now on, and counted as this process's, not as those of the worker that writes
   // them first. Usually they were made ahead, which costs nothing here.
@@ -93,6 +97,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   Arena(int descriptor, std::byte* base, std::size_t capacity, Options options);
   friend class Block;
   void give_back(std::size_t offset, std::size_t taken);
+  [[nodiscard]] std::optional<Block> take(std::size_t bytes, std::size_t most);
   [[nodiscard]] bool allowed(std::size_t taken);
   // REQUIRES: mutex_ is held.
   void add_free(std::size_t offset, std::size_t size);
@@ -111,6 +116,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   int descriptor_;
   std::byte* base_;
   std::size_t capacity_;
+  std::atomic<std::size_t> most_;  // see limit()
   Options options_;
   std::mutex tending_;  // held while pages are returned
   mutable std::mutex mutex_;

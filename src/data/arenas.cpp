@@ -61,8 +61,22 @@ Result<std::shared_ptr<Arena>> Arenas::of(std::string_view tenant) {
   const Bytes most = options_.per_tenant.count() > 0 ? std::min(options_.per_tenant, options_.all) : options_.all;
   auto made = Arena::make(
       most, {.allowance = allowance_, .wants_tending = [tending = tending_](Arena& arena) { tending->add(arena); }});
-  if (made) arenas_.emplace(tenant, *made);
+  if (!made) return made;
+  if (const auto set = limits_.find(tenant); set != limits_.end()) (*made)->limit(set->second);
+  arenas_.emplace(tenant, *made);
   return made;
+}
+
+void Arenas::limit(const std::string& tenant, std::optional<Bytes> most) {
+  const std::lock_guard lock(mutex_);
+  const auto arena = arenas_.find(tenant);
+  if (most) {
+    limits_[tenant] = static_cast<std::size_t>(most->count());
+    if (arena != arenas_.end()) arena->second->limit(limits_[tenant]);
+  } else {
+    limits_.erase(tenant);
+    if (arena != arenas_.end()) arena->second->limit(arena->second->capacity());
+  }
 }
 
 }  // namespace sluice::data

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -29,6 +30,8 @@ class Arenas {
 
   // An error if the system gives no more memory, or there are too many tenants.
   [[nodiscard]] Result<std::shared_ptr<Arena>> of(std::string_view tenant);
+  // What the tenant may use of its arena; nothing: all of it.
+  void limit(const std::string& tenant, std::optional<Bytes> most);
   [[nodiscard]] std::size_t used() const { return allowance_->used.load(); }
   [[nodiscard]] std::size_t max() const { return allowance_->max; }
 
@@ -40,6 +43,7 @@ class Arenas {
   std::shared_ptr<Tending> tending_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Arena>, std::less<>> arenas_;  // guarded by mutex_
+  std::map<std::string, std::size_t, std::less<>> limits_;             // by tenant; guarded by mutex_
   std::thread thread_;                                                 // tends them
 };
 

@@ -141,9 +141,15 @@ struct ProfileChanged {  // from outside; what the scheduler learns itself is it
   std::shared_ptr<const Profile> profile;
   void visit(auto& archive) { archive(application, function, profile); }
 };
+struct QuotaChanged {  // of one tenant; absent: no limit
+  std::string tenant;
+  std::optional<std::uint32_t> vcpu, slices;  // that its batches may hold at once
+  void visit(auto& archive) { archive(tenant, vcpu, slices); }
+};
 
-using Event = std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
-                           BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
-                           InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged>;
+using Event =
+    std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
+                 BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded, InvokerJoined,
+                 InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged, QuotaChanged>;
 
 }  // namespace sluice

@@ -110,7 +110,7 @@ Result<data::Tensor> allocate(const InputHead& head, std::size_t bytes, data::Ar
                  str("input '", head.name, "' of ", bytes, " bytes is larger than all memory for inputs, ",
                      arena->capacity(), " bytes")};
   }
-  auto block = arena == nullptr ? std::nullopt : arena->allocate(bytes);
+  auto block = arena == nullptr ? std::nullopt : arena->allocate_input(bytes);
   if (!block) {
     return Error{ErrorCode::unavailable, str("no room for input '", head.name, "' of ", bytes, " bytes now")};
   }

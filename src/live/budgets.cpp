@@ -29,13 +29,15 @@ std::shared_ptr<Budgets::Account> Budgets::account(const std::string& tenant) {
   return slot;
 }
 
-void Budgets::set(const std::string& tenant, const Quota& quota) {
+bool Budgets::set(const std::string& tenant, const Quota& quota) {
   const auto whose = account(tenant);
   const std::lock_guard lock(whose->mutex);
+  if (whose->quota == quota) return false;
   if (whose->quota.requests_per_second != quota.requests_per_second) {
     whose->tokens = burst_of(quota.requests_per_second.value_or(0));
   }
   whose->quota = quota;
+  return true;
 }
 
 std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes) {
@@ -43,14 +45,8 @@ std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes) {
   if (quota.requests && account.requests >= *quota.requests) {
     return more_than(account.requests + 1, *quota.requests, "requests in the system");
   }
-  if (quota.bytes && account.bytes + bytes.count() > quota.bytes->count()) {
-    return more_than(account.bytes + bytes.count(), quota.bytes->count(), "bytes of inputs");
-  }
-  if (quota.vcpu && account.vcpu >= *quota.vcpu) {
-    return more_than(account.vcpu + 1, *quota.vcpu, "vCPUs at once");
-  }
-  if (quota.slices && account.slices >= *quota.slices && account.slices > 0) {
-    return more_than(account.slices + 1, *quota.slices, "vGPUs at once");
+  if (quota.bytes && bytes > *quota.bytes) {
+    return more_than(bytes.count(), quota.bytes->count(), "bytes of shared memory");
   }
   return std::nullopt;
 }
@@ -78,30 +74,13 @@ Budgets::Entered Budgets::enter(const std::string& tenant, Bytes bytes, Time now
   if (auto refused = over(*whose, bytes)) return {.held = nullptr, .over = std::move(refused)};
   if (auto refused = take_token(*whose, now)) return {.held = nullptr, .over = std::move(refused)};
   ++whose->requests;
-  whose->bytes += bytes.count();
   Account* raw = whose.get();
   return {.held = Held(raw,
-                       [whose = std::move(whose), bytes](const void*) {
+                       [whose = std::move(whose)](const void*) {
                          const std::lock_guard back(whose->mutex);
                          --whose->requests;
-                         whose->bytes -= bytes.count();
                        }),
           .over = std::nullopt};
-}
-
-Held Budgets::hold(const std::string& tenant, const Configuration& configuration) {
-  auto whose = account(tenant);
-  {
-    const std::lock_guard lock(whose->mutex);
-    whose->vcpu += configuration.vcpu;
-    whose->slices += configuration.slices;
-  }
-  Account* raw = whose.get();
-  return Held(raw, [whose = std::move(whose), configuration](const void*) {
-    const std::lock_guard lock(whose->mutex);
-    whose->vcpu -= configuration.vcpu;
-    whose->slices -= configuration.slices;
-  });
 }
 
 }  // namespace sluice::live

@@ -1,7 +1,5 @@
-// Budgets: what every tenant has in use, held against its quota when a request arrives. Any thread.
-//
-// Known caveat: vCPUs and slices are looked at when a request arrives. Requests that were let in before go on to start
-// batches, so a tenant may hold more than its quota for as long as those take.
+// Budgets: the requests that every tenant has in the system and their rate, held against its quota when one arrives.
+// Any thread. vCPUs and slices are bounded by the scheduler (core/tenant_books.h), shared memory by the arena as well.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,7 +9,6 @@
 #include <string>
 
 #include "base/time.h"
-#include "domain/configuration.h"
 #include "domain/quota.h"
 
 namespace sluice::live {
@@ -27,23 +24,22 @@ using Held = std::shared_ptr<const void>;
 
 class Budgets {
  public:
-  // Instead of what was set before; what is in use stays.
-  void set(const std::string& tenant, const Quota& quota);
+  // Instead of what was set before; what is in use stays. False: it is the same.
+  bool set(const std::string& tenant, const Quota& quota);
 
   struct Entered {
     Held held;                      // while the request is in the system
     std::optional<OverQuota> over;  // why it is not let in
   };
-  // A request with inputs of this size. Several at once are one after the other: no quota is passed by two halves.
+  // `bytes`: of shared memory that the tenant holds with the inputs of this request. Several at once are one after the
+  // other: no quota is passed by two halves.
   [[nodiscard]] Entered enter(const std::string& tenant, Bytes bytes, Time now);
-  // A batch that holds its configuration while it runs.
-  [[nodiscard]] Held hold(const std::string& tenant, const Configuration& configuration);
 
  private:
   struct Account {
     std::mutex mutex;
     Quota quota;
-    std::int64_t requests = 0, bytes = 0, vcpu = 0, slices = 0;
+    std::int64_t requests = 0;
     double tokens = 0;  // requests that may arrive now: at most those of a second
     Time refilled;
   };

@@ -30,9 +30,7 @@ void Runner::deliver(Commands& commands) {
       history_.started(*start, now_);
       Batch& batch = batches_[start->id];
       const BatchMember& oldest = start->members.front();
-      batch = {
-          start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}, {}};
-      batch.held = tell_.hold(deployed_[start->application.index()].application->tenant, start->configuration);
+      batch = {start->application, oldest.path, oldest.stage, static_cast<std::uint32_t>(start->members.size()), {}};
       for (const BatchMember& member : start->members) batch.waited += now_ - member.ready;
     } else if (const auto* refused = std::get_if<Reject>(&command.action)) {
       reject(*refused);

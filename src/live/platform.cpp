@@ -69,7 +69,6 @@ Status Platform::begin() {
   auto identity = LocalIdentity::open(*store);
   if (!identity) return identity.error();
   identity_ = std::move(*identity);
-  identity_->on_quota([this](const store::Tenant& tenant) { budgets_.set(tenant.name, tenant.quota); });
   auto secret = store->secret("request_ids");
   if (!secret) return secret.error();
   id_secret_ = std::move(*secret);
@@ -89,6 +88,7 @@ Status Platform::begin() {
   if (const Status made = make_runner(*epoch); !made) return made;
   if (const Status started = agent().start(); !started) return started;
   make_parts(std::move(*store), *unfinished);
+  identity_->on_quota([this](const store::Tenant& tenant) { set_quota(tenant); });
   runner_->start();
   deployments_->restore(std::move(*applications));
   (void)settled_snapshot();  // whoever calls from now on finds what was deployed
@@ -113,14 +113,12 @@ Status Platform::make_runner(std::uint64_t epoch) {
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
-  runner_ = std::make_unique<Runner>(
-      std::move(*scheduler), std::move(*log), arenas_, objects_, Runner::Machines{*machines_, agent().waker()},
-      Runner::Told{
-          .forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
-          .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-          .hold = [this](const std::string& tenant, const Configuration& c) { return budgets_.hold(tenant, c); },
-          .trouble = [this](const std::string& line) { say(line); }},
-      options_.mailbox_max);
+  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, objects_,
+                                     Runner::Machines{*machines_, agent().waker()},
+                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
+                                                  .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+                                                  .trouble = [this](const std::string& line) { say(line); }},
+                                     options_.mailbox_max);
   return Done{};
 }
 
@@ -162,10 +160,20 @@ void Platform::remove(Principal principal, std::string application, std::functio
   deployments_->remove(std::move(principal.tenant), std::move(application), std::move(done));
 }
 
+// Requests are counted here; vCPUs and slices are the scheduler's to give, shared memory the arena's.
+void Platform::set_quota(const store::Tenant& tenant) {
+  if (!budgets_.set(tenant.name, tenant.quota)) return;
+  arenas_.limit(tenant.name, tenant.quota.bytes);
+  runner_->mailbox().post(
+      Event(QuotaChanged{.tenant = tenant.name, .vcpu = tenant.quota.vcpu, .slices = tenant.quota.slices}));
+}
+
 std::optional<Answer> Platform::enter(Call& call) {
-  std::int64_t bytes = 0;
-  for (const data::Tensor& tensor : *call.inputs) bytes += static_cast<std::int64_t>(tensor.size);
-  Budgets::Entered entered = budgets_.enter(call.principal.tenant, Bytes(bytes), data::now());
+  const auto own = arena(call.principal.tenant);
+  std::size_t bytes = own ? own->used() : 0;  // with its inputs, which are there already
+  for (const data::Tensor& tensor : *call.inputs) bytes += own && tensor.block.is_in(*own) ? 0 : tensor.size;
+  Budgets::Entered entered =
+      budgets_.enter(call.principal.tenant, Bytes(static_cast<std::int64_t>(bytes)), data::now());
   call.held = std::move(entered.held);
   if (!entered.over) return std::nullopt;
   return Answer{.request = RequestId(next_id_.fetch_add(1)),

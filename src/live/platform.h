@@ -83,6 +83,7 @@ class Platform final : public Service {
   [[nodiscard]] Status begin();
   [[nodiscard]] Status make_runner(std::uint64_t epoch);
   void make_parts(store::Store store, const std::vector<store::Request>& unfinished);
+  void set_quota(const store::Tenant& tenant);
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
   void say(const std::string& line) const;

@@ -72,7 +72,6 @@ class Runner {
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
-    std::function<Held(const std::string& tenant, const Configuration&)> hold;  // a batch, against the tenant's quota
     std::function<void(const std::string&)> trouble;
   };
   // `waker`: wakes when `link` has something to receive.
@@ -127,7 +126,6 @@ class Runner {
     StageId stage;
     std::uint32_t members = 0;
     Duration waited;  // all of them together
-    Held held;        // of the tenant's quota
   };
 
   void loop();

@@ -2,6 +2,7 @@
 // keeps up to date; policies only read it.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -169,12 +170,20 @@ struct SharedFunction {
   std::vector<QueueId> queues;  // of all of them
 };
 
+// What a tenant may still take at once, on all machines together.
+struct TenantRoom {
+  static constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t vcpu = kNoLimit, slices = kNoLimit;
+  [[nodiscard]] bool covers(const Configuration& c) const { return c.vcpu <= vcpu && c.slices <= slices; }
+};
+
 // An application as planners see it. Derived from the deployed application, never saved.
 struct ApplicationModel {
   ApplicationId id;
   std::shared_ptr<const Application> application;
   std::shared_ptr<const plan::FrontierPlanner> planner;
   bool removed = false;
+  std::uint32_t tenant = 0;  // position in View::tenants
 };
 
 struct View {
@@ -186,13 +195,18 @@ struct View {
   std::span<const ApplicationModel> applications;  // ApplicationId is the position
   std::span<const SharedFunction> functions;       // SharedFunctionId is the position
   std::span<const Instance> instances;             // slots; `used` says which are there
+  std::span<const TenantRoom> tenants;             // by tenant; none: nobody has a quota
   std::span<const RequestAnnounced> announced;     // requests known ahead: those whose instant has not come
   const Transfer& transfer;                        // what moving inputs is believed to take
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }
+  // Whether the queue's tenant may take so much now, wherever that is.
+  [[nodiscard]] bool allowed(const Queue& queue, const Configuration& c) const {
+    return tenants.empty() || tenants[application(queue.application).tenant].covers(c);
+  }
   // Whether a batch of the queue could start there now.
   [[nodiscard]] bool fits(const Queue& queue, const Configuration& c, std::uint32_t invoker) const {
-    return invokers[invoker].fits(c, queue.shared);
+    return invokers[invoker].fits(c, queue.shared) && allowed(queue, c);
   }
 };
 

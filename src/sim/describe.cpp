@@ -58,11 +58,15 @@ std::string text(const ObjectLost& e) {
 std::string text(const ProfileChanged& e) {
   return str("ProfileChanged of function ", e.function.value(), " of application ", e.application.value());
 }
+std::string text(const QuotaChanged& e) {
+  return str("QuotaChanged of tenant ", e.tenant);
+}
 
 constexpr auto kKinds = std::to_array<std::string_view>(
     {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived", "RequestCancelled",
      "BatchExpired", "BatchFinished", "BatchFailed", "InstanceLoaded", "LoadFailed", "InstanceUnloaded",
-     "InvokerJoined", "InvokerChanged", "InvokerDraining", "InvokerLost", "ObjectLost", "ProfileChanged"});
+     "InvokerJoined", "InvokerChanged", "InvokerDraining", "InvokerLost", "ObjectLost", "ProfileChanged",
+     "QuotaChanged"});
 static_assert(kKinds.size() == std::variant_size_v<Event>);
 
 }  // namespace

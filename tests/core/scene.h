@@ -64,8 +64,10 @@ class Scene {
       : Scene(std::move(stages), scheduler_named(scheduler), limits) {}
 
   // Another application; the first is number 0.
-  Scene& deploy(std::vector<Stage> stages) {
-    applications_.push_back(application_of(std::move(stages)));
+  Scene& deploy(std::vector<Stage> stages, const std::string& tenant = "default") {
+    auto application = application_of(std::move(stages));
+    application->tenant = tenant;
+    applications_.push_back(std::move(application));
     return see(
         ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
   }

@@ -38,13 +38,12 @@ TEST(Budgets, BoundTheRequestsInTheSystem) {
   EXPECT_EQ(text_of(budgets.enter("a", Bytes(1), at(0))), "in");
 }
 
-TEST(Budgets, BoundTheBytesOfInputs) {
+TEST(Budgets, BoundTheBytesOfSharedMemory) {
   Budgets budgets;
-  budgets.set("a", {.bytes = Bytes(100)});
-  auto most = budgets.enter("a", Bytes(60), at(0));
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(41), at(0))), "quota exceeded: 101 bytes of inputs, allowed are 100");
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(40), at(0))), "in");
-  most.held.reset();
+  EXPECT_TRUE(budgets.set("a", {.bytes = Bytes(100)}));
+  EXPECT_FALSE(budgets.set("a", {.bytes = Bytes(100)}));
+  EXPECT_EQ(text_of(budgets.enter("a", Bytes(101), at(0))),
+            "quota exceeded: 101 bytes of shared memory, allowed are 100");
   EXPECT_EQ(text_of(budgets.enter("a", Bytes(100), at(0))), "in");
 }
 
@@ -60,20 +59,6 @@ TEST(Budgets, BoundTheRate) {
   EXPECT_NE(text_of(budgets.enter("a", Bytes(), at(0.12))), "in");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(100))), "in") << i;
   EXPECT_NE(text_of(budgets.enter("a", Bytes(), at(100))), "in");
-}
-
-TEST(Budgets, BoundWhatBatchesHold) {
-  Budgets budgets;
-  budgets.set("a", {.vcpu = 4, .slices = 2});
-  Held batch = budgets.hold("a", {.vcpu = 3, .slices = 0});
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "in");
-  Held another = budgets.hold("a", {.vcpu = 1, .slices = 0});
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "quota exceeded: 5 vCPUs at once, allowed are 4");
-  batch = budgets.hold("a", {.vcpu = 0, .slices = 2});
-  another.reset();
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "quota exceeded: 3 vGPUs at once, allowed are 2");
-  batch.reset();
-  EXPECT_EQ(text_of(budgets.enter("a", Bytes(), at(0))), "in");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "data/clock.h"
 #include "live/live_server.h"
 
 namespace sluice::live {
@@ -37,6 +38,11 @@ class TenantsTest : public testing::Test {
   Status add_tenant(const std::string& name) {
     std::promise<Status> done;
     platform_->identity().add_tenant(name, {}, [&](const Status& status) { done.set_value(status); });
+    return done.get_future().get();
+  }
+  Status set_quota(const Quota& quota) {
+    std::promise<Status> done;
+    platform_->identity().set_quota("default", quota, [&](const Status& status) { done.set_value(status); });
     return done.get_future().get();
   }
   Result<Deployed> deploy(const Principal& principal, const std::string& text) {
@@ -155,9 +161,7 @@ TEST_F(TenantsTest, CountsGoOnOverVersions) {
 // --- quotas
 
 TEST_F(TenantsTest, HaveAtMostTheirFunctions) {
-  std::promise<Status> done;
-  platform_->identity().set_quota("default", {.functions = 2}, [&](const Status& status) { done.set_value(status); });
-  ASSERT_TRUE(done.get_future().get());
+  ASSERT_TRUE(set_quota({.functions = 2}));
   ASSERT_TRUE(deploy(kOurs, document({"f", "g"})));
   const auto third = deploy(kOurs, document({"f", "g", "h"}));
   ASSERT_TRUE(third);
@@ -167,11 +171,47 @@ TEST_F(TenantsTest, HaveAtMostTheirFunctions) {
   EXPECT_TRUE(serves(kOurs, "app"));
 }
 
+TEST_F(TenantsTest, HoldAtMostTheirVcpusAtOnce) {
+  ASSERT_TRUE(deploy(kOurs,
+                     "application: app\nslo: {latency: 60s}\nworkflow: {f: {}}\nfunctions: {f: {runtime: emulated, "
+                     "memory: 10MB, profile: {table: [[1, 1, 0, 100.0, 0.1]]}}}\n"));
+  ASSERT_TRUE(set_quota({.vcpu = 1}));
+  ASSERT_TRUE(serves(kOurs, "app"));
+  const Time began = data::now();
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 4; ++i)
+    answers.push_back(
+        call(*platform_, {.principal = kOurs, .application = "app", .inputs = floats(*platform_, "x", {1})}));
+  for (auto& answer : answers) EXPECT_EQ(answer.get().kind, AnswerKind::finished);
+  EXPECT_GE(data::now() - began, Duration::ms(390));
+}
+
+TEST_F(TenantsTest, HoldAtMostTheirBytesOfSharedMemory) {
+  ASSERT_TRUE(deploy(kOurs,
+                     "application: app\nslo: {latency: 60s}\nworkflow: {small: {}, large: {}}\nfunctions:\n"
+                     "  small: {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}\n"
+                     "  large: {runtime: emulated, memory: 10MB, outputs: {y: {type: FP32, shape: [500000]}}, "
+                     "profile: {table: [[1, 1, 0, 1.0, 0.1]]}}\n"));
+  EXPECT_EQ(ask(kOurs, "large").kind, AnswerKind::finished);
+  ASSERT_TRUE(set_quota({.bytes = Bytes(1'000'000)}));
+  const Answer outputs = ask(kOurs, "large");
+  EXPECT_EQ(outputs.kind, AnswerKind::failed);
+  EXPECT_TRUE(outputs.error.starts_with("ObjectStoreFull")) << outputs.error;
+  EXPECT_TRUE(serves(kOurs, "small"));
+  // Where inputs are read they are there before anybody knows what they come to.
+  Call call{.principal = kOurs, .application = "small", .inputs = floats(*platform_, "x", {1})};
+  const auto block = platform_->arena("default")->allocate_input(2'000'000);
+  ASSERT_TRUE(block);
+  const auto refused = platform_->enter(call);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, RejectReason::quota_exceeded);
+  EXPECT_GE(refused->needed, 2'000'000);
+  EXPECT_EQ(refused->available, 1'000'000);
+}
+
 TEST_F(TenantsTest, GiveBackTheirPlaceWithTheAnswer) {
   ASSERT_TRUE(deploy(kOurs, document({"f"})));
-  std::promise<Status> done;
-  platform_->identity().set_quota("default", {.requests = 1}, [&](const Status& status) { done.set_value(status); });
-  ASSERT_TRUE(done.get_future().get());
+  ASSERT_TRUE(set_quota({.requests = 1}));
   for (int i = 0; i < 3; ++i) {
     Call first{.principal = kOurs, .application = "app", .inputs = floats(*platform_, "x", {1})}, second = first;
     ASSERT_FALSE(platform_->enter(first));
