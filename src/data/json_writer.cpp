@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -47,6 +48,11 @@ void append_escaped(std::string& out, unsigned char c) {
   out += kHex[c & 15];
 }
 
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
 // How many bytes at the front are one character; 0: none.
 std::size_t character(std::string_view text) {
   if (static_cast<unsigned char>(text.front()) < 0x80) return 1;
@@ -94,7 +100,11 @@ std::string to_text(const Json& json) {
 
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
-  while (!text.empty()) {
+  while (true) {
+    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const auto c = static_cast<unsigned char>(text.front());
     const std::size_t length = character(text);
     if (length == 0) {

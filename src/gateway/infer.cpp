@@ -36,8 +36,10 @@ Reply full_reply(const Pending& pending) {
   if (pending.answer.kind != live::AnswerKind::finished) {
     reply = refusal_of(pending.answer, refused(pending));
   } else {
-    auto response = write_infer_response({.name = pending.model->name, .version = pending.model->version}, pending.form,
-                                         pending.answer.outputs);
+    // A new version may have taken its place between arrival and start.
+    const std::uint32_t served = pending.answer.version != 0 ? pending.answer.version : pending.model->version;
+    auto response =
+        write_infer_response({.name = pending.model->name, .version = served}, pending.form, pending.answer.outputs);
     if (!response) {
       reply = reply_of(response.error());
     } else {

@@ -1,4 +1,5 @@
-// JSON written by hand, for paths that every request takes. Slow paths use nlohmann-json.
+// JSON written by hand, for paths that every request takes: data/json.h under one name for all types. Slow paths use
+// nlohmann-json.
 #pragma once
 #include <charconv>
 #include <concepts>
@@ -6,13 +7,21 @@
 #include <string>
 #include <string_view>
 
+#include "data/json.h"
+
 namespace sluice::gateway {
 
 // `text` in quotes; broken UTF-8 becomes U+FFFD.
-void append_json(std::string& out, std::string_view text);
+inline void append_json(std::string& out, std::string_view text) {
+  data::append_quoted(out, text);
+}
 // The shortest text that reads back as the same number, with a point or an exponent; null if it is not finite.
-void append_json(std::string& out, double number);
-void append_json(std::string& out, float number);
+inline void append_json(std::string& out, double number) {
+  data::append_number(out, number);
+}
+inline void append_json(std::string& out, float number) {
+  data::append_number(out, number);
+}
 
 template <std::integral T>
 requires(!std::same_as<T, bool> && !std::same_as<T, char>) void append_json(std::string& out, T number) {

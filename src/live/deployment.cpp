@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "base/hash.h"
@@ -75,23 +74,6 @@ Result<Application> read(const Deployment& deployment, const Files& files, std::
   return Error{ErrorCode::invalid, str(deployment.main, " is not an application")};
 }
 
-// By content, so that the same file is there once, and a new version does not change what old workers read. A hash that
-// an adversary could meet would let one tenant's model take the place of another's.
-Result<std::string> keep_file(const std::string& folder, const std::string& name, const std::string& content) {
-  const fs::path target = fs::path(folder) / store::sha256_text(content) / fs::path(name).filename();
-  std::error_code failed;
-  if (fs::exists(target, failed) && fs::file_size(target, failed) == content.size()) return target.string();
-  fs::create_directories(target.parent_path(), failed);
-  const fs::path partial = str(target.string(), ".partial");
-  std::ofstream out(partial, std::ios::binary);
-  out << content;
-  out.close();
-  if (!out) return Error{ErrorCode::io, str("'", partial.string(), "' cannot be written: is the disk full?")};
-  fs::rename(partial, target, failed);
-  if (failed) return Error{ErrorCode::io, str("'", target.string(), "' cannot be written: ", failed.message())};
-  return target.string();
-}
-
 bool fits_some(const Configuration& c, const std::vector<NodeGroup>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const NodeGroup& node) {
     return c.vcpu <= node.vcpu && (c.slices == 0 || (node.gpus > 0 && c.slices <= node.slices_per_gpu));
@@ -110,7 +92,8 @@ Status check_fits(const Function& function, const std::vector<NodeGroup>& nodes)
 
 // The function's own files and what else decides how long it takes. Models are named as seen from the document `main`.
 struct Place {
-  std::string tenant, main, folder;
+  std::string tenant, main;
+  const ModelFiles& models;
 };
 Result<std::uint64_t> place_files(Function& function, const Files& files, const Place& place) {
   Hash key;
@@ -124,7 +107,7 @@ Result<std::uint64_t> place_files(Function& function, const Files& files, const 
                    str("function '", function.name, "': model '", (*body)->model, "' is not part of the deployment")};
     }
     key.add(store::sha256_text(*it->second));
-    auto path = keep_file(place.folder, (*body)->model, *it->second);
+    auto path = place.models.keep((*body)->model, *it->second);
     if (!path) return path.error();
     (*body)->model = std::move(*path);
   }
@@ -162,7 +145,7 @@ Status say_plan(Prepared& out) {
 
 }  // namespace
 
-Result<Prepared> prepare(const Deployment& deployment, const std::string& folder, const std::vector<NodeGroup>& nodes,
+Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models, const std::vector<NodeGroup>& nodes,
                          const FindProfile& find) {
   if (const Status paths = check_paths(deployment); !paths) return paths.error();
   const Files files = files_of(deployment);
@@ -177,7 +160,7 @@ Result<Prepared> prepare(const Deployment& deployment, const std::string& folder
   }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
-    auto key = place_files(function, files, {out.application.tenant, deployment.main, folder});
+    auto key = place_files(function, files, {out.application.tenant, deployment.main, models});
     if (!key) return key.error();
     out.keys.push_back(*key);
     if (std::holds_alternative<std::monostate>(function.profile)) {

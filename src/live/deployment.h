@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "domain/application.h"
 #include "domain/cluster.h"
+#include "live/model_files.h"
 #include "live/service.h"
 
 namespace sluice::live {
@@ -27,10 +28,11 @@ struct Prepared {
   std::vector<Unprofiled> unprofiled;  // these got a guess
   std::vector<std::string> messages;
   bool fits = true;  // the objective can be met on an empty machine
+  ModelFiles::Lease files;
 };
 
-// `folder`: where model files are kept, by content. An error has all that is wrong with the document.
-[[nodiscard]] Result<Prepared> prepare(const Deployment& deployment, const std::string& folder,
+// Model files are kept; nobody holds them yet. An error has all that is wrong with the document.
+[[nodiscard]] Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models,
                                        const std::vector<NodeGroup>& nodes, const FindProfile& find);
 
 // Each function of an application as one of its own: a workflow of one stage, called APPLICATION.FUNCTION.

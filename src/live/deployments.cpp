@@ -7,10 +7,10 @@
 
 namespace sluice::live {
 
-Result<Prepared> Deployments::prepared(const Deployment& deployment) const {
-  auto out =
-      prepare(deployment, options_.models, options_.nodes, [this](std::uint64_t key) { return profiling_.find(key); });
+Result<Prepared> Deployments::prepared(const Deployment& deployment) {
+  auto out = prepare(deployment, models_, options_.nodes, [this](std::uint64_t key) { return profiling_.find(key); });
   if (!out || deployment.dry_run) return out;
+  out->files = models_.hold(out->application);
   if (const auto arena = arenas_.of(out->application.tenant); !arena) return arena.error();
   return out;
 }
@@ -34,6 +34,7 @@ void Deployments::restore(std::vector<store::DeployedApplication> applications) 
     if (options_.say) options_.say(str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message));
   }
   runner_.post(Barrier{options_.changed});
+  clean_up();
 }
 
 std::optional<OverQuota> Deployments::count_functions(const Application& application, const Quota& quota) {
@@ -63,18 +64,28 @@ Result<store::Tenant> Deployments::owner_of(const std::string& tenant) const {
 void Deployments::install(Prepared prepared, std::uint32_t version, TenantId tenant) {
   const std::string reason = prepared.unprofiled.empty() ? "" : "being profiled; runs one at a time meanwhile";
   auto application = std::make_shared<const Application>(std::move(prepared.application));
-  Deploying letter{.application = application, .version = version, .tenant = tenant, .reason = reason};
+  Deploying letter{.application = application,
+                   .functions = {},
+                   .version = version,
+                   .tenant = tenant,
+                   .reason = reason,
+                   .files = prepared.files};
   for (Application& alone : functions_alone(*application)) {
     letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
   }
   runner_.post(std::move(letter));
   profiling_.watch(*application, prepared.keys);
-  if (!prepared.unprofiled.empty()) profiling_.measure(std::move(application), std::move(prepared.unprofiled));
+  if (prepared.unprofiled.empty()) return;
+  // Its files stay until it is measured, also if it is removed meanwhile.
+  std::shared_ptr<const Application> leased(application.get(),
+                                            [application, files = std::move(prepared.files)](const Application*) {});
+  profiling_.measure(std::move(leased), std::move(prepared.unprofiled));
 }
 
 void Deployments::deploy(Deployment deployment, OnDeployed done) {
   thread_.post([this, deployment = std::move(deployment), done = std::move(done)] {
     auto ready = prepared(deployment);
+    if (!ready || deployment.dry_run) models_.collect();  // what it would have needed
     if (!ready) return done(ready.error());
     Deployed answer{.application = ready->application.name, .messages = ready->messages, .fits = ready->fits};
     if (deployment.dry_run) return done(std::move(answer));
@@ -129,8 +140,11 @@ void Deployments::remove(std::string tenant, std::string application, std::funct
                });
 }
 
-void Deployments::trim_memory() {
-  thread_.post([] { ::malloc_trim(0); });
+void Deployments::clean_up() {
+  thread_.post([this] {
+    ::malloc_trim(0);
+    models_.collect();
+  });
 }
 
 }  // namespace sluice::live

@@ -31,19 +31,25 @@ class Deployments {
   // All must outlive the deployments; `runner` is told what is there.
   Deployments(Options options, data::Arenas& arenas, store::Writer& writer, Profiling& profiling,
               Mailbox<Letter>& runner)
-      : options_(std::move(options)), arenas_(arenas), writer_(writer), profiling_(profiling), runner_(runner) {}
+      : options_(std::move(options)),
+        models_(options_.models),
+        arenas_(arenas),
+        writer_(writer),
+        profiling_(profiling),
+        runner_(runner) {}
 
   // What was deployed when the server ended. What does not deploy any more (another machine, other limits) is told and
   // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
   void remove(std::string tenant, std::string application, std::function<void(Status)> done);
-  // Gives what the plans of removed applications took back to the system.
-  void trim_memory();
+  // Nothing of an application that was removed is left: its plans' memory goes back to the system, and model files that
+  // nobody else has go.
+  void clean_up();
   void stop() { thread_.stop(); }
 
  private:
-  [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment) const;
+  [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment);
   [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;
   // Whether the tenant may have these functions too; if so, they count from now on.
   [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, const Quota& quota);
@@ -51,6 +57,7 @@ class Deployments {
   void install(Prepared prepared, std::uint32_t version, TenantId tenant);
 
   Options options_;
+  ModelFiles models_;
   data::Arenas& arenas_;
   store::Writer& writer_;
   Profiling& profiling_;

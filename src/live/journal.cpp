@@ -341,10 +341,12 @@ std::optional<RequestRecord> Journal::find(RequestId request) const {
   return record_of(**kept);
 }
 
+// In memory of its own: an answer that is kept can be fetched while there is no room for new requests.
 std::shared_ptr<const data::Tensors> Journal::outputs_of(RequestId request) const {
   const auto blob = reader_.outputs_of(request);
   if (!blob || !*blob) return nullptr;
-  const auto own = arenas_.of(data::Arenas::kServer);
+  constexpr std::size_t kSpare = 1u << 20;  // for what rounding adds to many tensors
+  const auto own = data::Arena::make(Bytes(static_cast<std::int64_t>(2 * (*blob)->size() + kSpare)));
   if (!own) return nullptr;
   auto tensors = data::from_blob(**blob, **own);
   return tensors ? std::make_shared<const data::Tensors>(std::move(*tensors)) : nullptr;

@@ -115,7 +115,7 @@ Status Platform::make_runner(std::uint64_t epoch) {
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
   runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, objects_,
                                      Runner::Machines{*machines_, agent().waker()},
-                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->trim_memory(); },
+                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
                                                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
                                                   .trouble = [this](const std::string& line) { say(line); }},
                                      options_.mailbox_max);

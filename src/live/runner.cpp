@@ -268,6 +268,7 @@ ApplicationId Runner::install(std::shared_ptr<const Application> application, co
                        .stats = {},
                        .tenant = deploying.tenant,
                        .functions = {},
+                       .files = deploying.files,
                        .inputs = inputs_of(*application),
                        .outputs = outputs_of(*application),
                        .batch_max = batch_max_of(*application)});

@@ -39,7 +39,8 @@ struct Deploying {
   std::vector<std::shared_ptr<const Application>> functions;  // each of its functions alone
   std::uint32_t version = 1;
   TenantId tenant;
-  std::string reason;  // while it is being profiled
+  std::string reason;                 // while it is being profiled
+  std::shared_ptr<const void> files;  // its models stay while this is held
 };
 struct Missing {  // an application that was deployed, and that this start cannot run
   std::string tenant, application;
@@ -115,6 +116,7 @@ class Runner {
     ModelStats stats;
     TenantId tenant;
     std::vector<ApplicationId> functions;  // alone; of an application
+    std::shared_ptr<const void> files;     // its models
     Ports inputs, outputs;                 // of the application, worked out once
     std::uint32_t batch_max = 1;
   };

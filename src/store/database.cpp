@@ -3,7 +3,9 @@
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -151,6 +153,12 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
   return Error{ErrorCode::internal, str(path_, ": no answer to ", sql)};
 }
 
+void Database::limit_values(Bytes most) {
+  constexpr std::int64_t kLeast = 100'000;  // statements count as well
+  const std::int64_t bytes = std::clamp<std::int64_t>(most.count(), kLeast, std::numeric_limits<int>::max());
+  (void)sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, static_cast<int>(bytes));
+}
+
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
@@ -173,7 +181,8 @@ Error Database::failure(int code) const {
       return {ErrorCode::io, str(path_, " is damaged (", sqlite3_errmsg(handle_),
                                  "): restore it from a backup, or move it away to begin with an empty one")};
     case SQLITE_TOOBIG:
-      return {ErrorCode::too_large, str(path_, ": a value of more than 1 GB cannot be kept")};
+      return {ErrorCode::too_large, str(path_, ": a value of more than ",
+                                        sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, -1), " bytes cannot be kept")};
     case SQLITE_CONSTRAINT:
       return {ErrorCode::already_exists, str(path_, ": ", sqlite3_errmsg(handle_))};
     default:

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "base/result.h"
 
 struct sqlite3;
@@ -98,6 +99,8 @@ class Database {
   // The one integer that `sql` gives.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view sql);
 
+  // Of one value that is written from now on; SQLite itself keeps no more than a gigabyte.
+  void limit_values(Bytes most);
   [[nodiscard]] bool in_transaction() const;
   [[nodiscard]] std::int64_t changes() const;  // rows that the last statement wrote
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -59,7 +59,7 @@ Status check_length(Database& database) {
 }
 
 // After a clean end there is no WAL, and the file has to be whole without one.
-Result<Database> open_database(const std::string& directory, Durability durability) {
+Result<Database> open_database(const std::string& directory, const Options& options) {
   const std::string path = database_path(directory);
   std::error_code none;
   const bool clean = !std::filesystem::exists(path + "-wal", none);
@@ -68,8 +68,9 @@ Result<Database> open_database(const std::string& directory, Durability durabili
   if (!database) return database;
   Status ready = clean ? check_length(*database) : Done{};
   if (ready) ready = migrate(*database, migrations(), directory);
-  if (ready) ready = configure(*database, durability);
+  if (ready) ready = configure(*database, options.durability);
   if (!ready) return ready.error();
+  database->limit_values(options.value_max);
   return database;
 }
 
@@ -79,7 +80,7 @@ Result<Store> Store::open(const std::string& directory, const Options& options) 
   CHECK(options.finished_max > 0);
   auto lock = DirectoryLock::take(directory);
   if (!lock) return lock.error();
-  auto database = open_database(directory, options.durability);
+  auto database = open_database(directory, options);
   if (!database) return database.error();
   Store store(directory, options, std::move(lock).value(), std::move(database).value());
   Savepoint whole(store.database_);  // lowered bounds may forget many: one commit for all

@@ -29,6 +29,7 @@ struct Options {
   Durability durability = Durability::process;
   std::size_t finished_max = 100'000;
   Bytes outputs_max = Bytes::gb(4);
+  Bytes value_max = Bytes::gb(1);  // of one request's inputs, or outputs
 };
 
 class Store {

@@ -86,6 +86,10 @@ TEST_F(RouterTest, ListsTheRepository) {
   EXPECT_EQ(post("/v2/repository/index", R"({ "ready" : true })"),
             R"(200 [{"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
             R"({"name":"chain.decode","version":"1","state":"READY"}])");
+  const std::string all = post("/v2/repository/index");
+  for (const char* other :
+       {R"({"note":"\"ready\": true"})", R"({"ready":"true"})", R"({"inner":{"ready":true}})", "ready true"})
+    EXPECT_EQ(post("/v2/repository/index", other), all) << other;
   EXPECT_EQ(post("/v2/repository/models/m/load"),
             R"(400 {"error":"models are not loaded over this interface: use 'sluice deploy FILE'"})");
   EXPECT_EQ(post("/v2/repository/models/m/unload"),
@@ -116,6 +120,15 @@ TEST_F(RouterTest, Infers) {
       R"({"model_name":"echo","model_version":"1","outputs":[{"name":"X","datatype":"FP32","shape":[1,2],"data":[1.0,2.0]}]})");
   EXPECT_EQ(exchange->reply->headers, "Sluice-Request-Id: 0000000000000001\r\n");
   EXPECT_EQ(exchange->reply->type, ContentType::json);
+}
+
+// It arrived while version 1 was deployed; version 2 took its place before the request was let in.
+TEST_F(RouterTest, NamesTheVersionThatServed) {
+  service_.when_called([](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
+    answer({.request = id, .outputs = *call.inputs, .version = 2});
+  });
+  const auto exchange = start(Method::post, "/v2/models/echo/infer", kEcho);
+  EXPECT_NE(exchange->reply->body.find(R"("model_version":"2")"), std::string::npos) << exchange->reply->body;
 }
 
 TEST_F(RouterTest, InfersWithBytes) {

@@ -34,6 +34,15 @@ TEST(History, ForgetsTheOldestBeyondItsNumber) {
   EXPECT_TRUE(history.find(RequestId(2)).has_value());
 }
 
+TEST(History, OneLongRequestKeepsNoneOfTheOthers) {
+  History history(3);
+  const auto application = application_of(1);
+  history.arrived({.id = RequestId(0), .application = application});
+  for (std::uint64_t id = 1; id < 100; ++id) serve(history, id, application);
+  EXPECT_EQ(history.list({.limit = 100}).size(), 4u);
+  for (std::uint64_t id = 1; id < 97; ++id) EXPECT_FALSE(history.find(RequestId(id)).has_value()) << id;
+}
+
 TEST(History, KeepsFewerRequestsOfManyStages) {
   constexpr std::size_t kBytes = 1u << 20;
   const auto kept = [](std::size_t stages) {

@@ -35,6 +35,11 @@ workflow:
 class PlatformTest : public testing::Test {
  protected:
   void start() { platform_ = std::move(Platform::start(options_in(folder_.path())).value()); }
+  RequestId accept_later(Call call) {
+    std::promise<RequestId> accepted;
+    platform_->call_later(std::move(call), [&](Result<RequestId> id) { accepted.set_value(id.value()); });
+    return accepted.get_future().get();
+  }
   // A request that was called for later, once it is answered.
   std::optional<RequestRecord> settled(RequestId id) {
     std::optional<RequestRecord> record;
@@ -229,6 +234,48 @@ TEST_F(PlatformTest, KeepsTheCallersIdAndTheVersionThatServedALaterCall) {
   EXPECT_EQ(settled(id)->version, 2u);
 }
 
+TEST_F(PlatformTest, GivesAnAnswerThatWasKeptWhileThereIsNoRoomForRequests) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  const RequestId id = accept_later({.application = "chain", .inputs = floats(*platform_, "x", {7})});
+  ASSERT_EQ(settled(id)->state, RequestState::met);
+  const auto all = [&] { return platform_->arena("default")->allocate(platform_->arenas().max()); };
+  std::optional<data::Block> everything;
+  ASSERT_TRUE(eventually([&] { return (everything = all()).has_value(); }));
+  const auto outputs = platform_->outputs_of({}, id);
+  ASSERT_NE(outputs, nullptr);
+  EXPECT_EQ(outputs->size(), 1u);
+}
+
+// One that the store cannot keep is answered once, and not run again by every start.
+TEST_F(PlatformTest, AnAnswerTooLargeForTheStoreFailsItsRequestForGood) {
+  PlatformOptions options = options_in(folder_.path());
+  options.store.value_max = Bytes(100'000);
+  platform_ = std::move(Platform::start(options).value());
+  constexpr const char* kLarge = R"(
+application: large
+slo: {latency: 20s}
+functions:
+  f:
+    runtime: emulated
+    memory: 10MB
+    outputs: {y: {type: FP32, shape: [50000]}}
+    profile: {table: [[1, 1, 0, 1.0, 0.1]]}
+workflow: {f: {}}
+)";
+  ASSERT_TRUE(deploy(*platform_, kLarge).ok());
+  const RequestId id = accept_later({.application = "large", .inputs = floats(*platform_, "x", {7})});
+  for (int starts = 0; starts < 2; ++starts) {
+    const auto record = settled(id);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->state, RequestState::failed);
+    EXPECT_TRUE(record->error.starts_with("its outputs cannot be kept: ")) << record->error;
+    EXPECT_EQ(platform_->settled_snapshot()->batches, starts == 0 ? 1u : 0u);
+    platform_.reset();
+    platform_ = std::move(Platform::start(options).value());
+  }
+}
+
 TEST_F(PlatformTest, LogsWhatReplaysToTheSameCommands) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
@@ -293,7 +340,8 @@ workflow: {f: {}}
 )";
   {  // as the thread that measures leaves it
     auto store = store::Store::open(folder_.path());
-    const auto application = prepare({.main = "app.yaml", .files = {{"app.yaml", kUnprofiled}}}, folder_.path(),
+    const ModelFiles models(folder_.path() + "/models");
+    const auto application = prepare({.main = "app.yaml", .files = {{"app.yaml", kUnprofiled}}}, models,
                                      options_in(folder_.path()).nodes, [](std::uint64_t) { return std::nullopt; });
     ASSERT_TRUE(application.ok()) << application.error().message;
     ASSERT_EQ(application->unprofiled.size(), 1u);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/tensor_blob.h"
 #include "live/live_server.h"
+#include "support/eventually.h"
 
 namespace sluice::live {
 namespace {
@@ -47,7 +48,8 @@ class RestartTest : public testing::Test {
   std::vector<RequestId> accept(int count, std::size_t values = 1) {
     std::vector<RequestId> out;
     for (int i = 0; i < count; ++i) {
-      while (platform_->arenas().max() - platform_->arenas().used() < values * 8) std::this_thread::yield();
+      EXPECT_TRUE(
+          test::eventually([&] { return platform_->arenas().max() - platform_->arenas().used() >= values * 8; }));
       std::promise<Result<RequestId>> accepted;
       platform_->call_later({.application = "kept", .inputs = floats(*platform_, "x", std::vector<float>(values))},
                             [&](Result<RequestId> id) { accepted.set_value(std::move(id)); });
