@@ -1,6 +1,7 @@
 #include "cli/server.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -34,13 +35,16 @@ std::string local_key(const client::ServerAddress& address) {
 Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given) {
   const std::string text = given.empty() ? environment("SLUICE_SERVER") : given;
   client::ServerAddress address;
-  if (!text.empty()) {
+  const std::string socket = socket_in(data_directory(""));
+  if (text.empty() && ::access(socket.c_str(), R_OK | W_OK) == 0) {
+    address.path = socket;  // of a server that runs, or was killed: then TCP would not answer either
+  } else if (!text.empty()) {
     auto parsed = client::parse_server(text);
     if (!parsed) return parsed.error();
     address = std::move(*parsed);
   }
   std::string key = environment("SLUICE_KEY");
-  if (key.empty()) key = local_key(address);
+  if (key.empty() && address.path.empty()) key = local_key(address);
   return std::make_unique<client::HttpClient>(std::move(address), std::move(key));
 }
 

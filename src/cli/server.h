@@ -10,8 +10,8 @@
 
 namespace sluice::cli {
 
-// `given`: what --server says; empty: SLUICE_SERVER, else 127.0.0.1:8000. The key is SLUICE_KEY; without it, and only
-// for this machine, what is in the file `key` of the data directory.
+// `given`: what --server says; empty: SLUICE_SERVER, else the socket of the data directory, else 127.0.0.1:8000. The
+// key is SLUICE_KEY; without it, and only for this machine, what is in the file `key` of the data directory.
 [[nodiscard]] Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given);
 
 struct JsonAnswer {

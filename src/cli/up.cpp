@@ -168,6 +168,9 @@ int up_command(const UpOptions& options) {
   auto configured = platform_options(options);
   if (!configured) return fail(configured.error().message);
   const std::string directory = configured->directory;
+  // Landlock keeps nobody from connecting: where functions are the server's own user there is no socket.
+  const auto quarters = configured->agent.spawner.quarters;
+  const bool apart = quarters != nullptr && quarters->own_users();
   auto platform = live::Platform::start(std::move(*configured));
   if (!platform) return fail(platform.error().message);
   const auto router = gateway::make_router(**platform, (*platform)->identity(),
@@ -175,8 +178,9 @@ int up_command(const UpOptions& options) {
                                             .triton_errors = options.triton_errors,
                                             .id_secret = (*platform)->id_secret(),
                                             .open_metrics = options.open_metrics});
-  auto server = gateway::HttpServer::start({.listen = options.listen, .threads = options.threads}, *router,
-                                           scheduler_of(**platform));
+  auto server = gateway::HttpServer::start(
+      {.listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads}, *router,
+      scheduler_of(**platform));
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());
   if (options.demo) {

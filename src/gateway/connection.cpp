@@ -32,8 +32,12 @@ Clock::duration to_chrono(Duration duration) {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<IoThread> thread, Socket socket)
-    : thread_(std::move(thread)), socket_(std::move(socket)), since_(thread_->now()), body_(thread_->shared().bodies) {}
+Connection::Connection(std::shared_ptr<IoThread> thread, Socket socket, bool trusted)
+    : thread_(std::move(thread)),
+      socket_(std::move(socket)),
+      trusted_(trusted),
+      since_(thread_->now()),
+      body_(thread_->shared().bodies) {}
 
 Connection::~Connection() = default;
 
@@ -204,7 +208,8 @@ bool Connection::let_in() {
                                                          .key = head_.key,
                                                          .host = head_.host,
                                                          .origin = head_.origin,
-                                                         .local = thread_->shared().local});
+                                                         .local = thread_->shared().local,
+                                                         .trusted = trusted_});
   if (auto* refusal = std::get_if<Reply>(&admission)) {
     refuse_at_head(std::move(*refusal));
     return false;

@@ -27,7 +27,8 @@ class Turn;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<IoThread> thread, Socket socket);
+  // `trusted`: it came through the Unix socket.
+  Connection(std::shared_ptr<IoThread> thread, Socket socket, bool trusted);
   ~Connection();
 
   void start();
@@ -80,6 +81,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::shared_ptr<IoThread> thread_;  // first: the socket goes before its context
   Socket socket_;
+  const bool trusted_;
   Phase phase_ = Phase::idle;
   bool reading_ = false, into_body_ = false;  // a read is under way; it writes into body_
   bool advancing_ = false, keep_alive_ = true, peer_gone_ = false;

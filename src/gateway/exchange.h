@@ -34,7 +34,8 @@ struct Knock {
   Method method = Method::get;
   std::string_view path;
   std::string_view key, host, origin;
-  bool local = false;  // the server listens on a loopback address
+  bool local = false;    // the server listens on a loopback address
+  bool trusted = false;  // it came through the Unix socket, which only the server's own user can open
 };
 
 enum class ContentType : std::uint8_t { json, octets, metrics };

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -18,6 +20,7 @@
 #include "gateway/address.h"
 #include "gateway/connection.h"
 #include "gateway/io_thread.h"
+#include "gateway/unix_socket.h"
 
 namespace sluice::gateway {
 namespace {
@@ -92,8 +95,18 @@ class Server final : public HttpServer {
     return error;
   }
 
+  Status listen(const std::string& path) {
+    auto socket = UnixSocket::listen(path);
+    if (!socket) return socket.error();
+    socket_.emplace(std::move(*socket));
+    knocks_.emplace(io_.front()->context(), ::dup(socket_->descriptor()));
+    close_on_exec(knocks_->native_handle());
+    return Done{};
+  }
+
   void run() {
     accept();
+    if (knocks_) accept_trusted();
     for (const auto& io : io_) {
       threads_.emplace_back([this, io] {
         io->run();
@@ -114,6 +127,7 @@ class Server final : public HttpServer {
     asio::post(io_.front()->context(), [this] {
       error_code ignored;
       acceptor_->close(ignored);
+      if (knocks_) knocks_->close(ignored);
       retry_->cancel();
     });
     for (const auto& io : io_) io->stop();
@@ -163,7 +177,24 @@ class Server final : public HttpServer {
     });
   }
 
-  void welcome(const std::shared_ptr<IoThread>& io, Socket socket) {
+  // To Asio a connection is one like any other: it only reads, writes and closes it.
+  void accept_trusted() {
+    knocks_->async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
+      if (error || !knocks_->is_open()) return;
+      for (int accepted = 0; (accepted = socket_->accept()) >= 0;) {
+        const std::shared_ptr<IoThread> io = io_[next_++ % io_.size()];
+        Socket socket(io->context());
+        if (socket.assign(tcp::v4(), accepted, error); error) {
+          ::close(accepted);
+        } else {
+          welcome(io, std::move(socket), true);
+        }
+      }
+      accept_trusted();
+    });
+  }
+
+  void welcome(const std::shared_ptr<IoThread>& io, Socket socket, bool trusted = false) {
     close_on_exec(socket.native_handle());
     const std::size_t before = shared_->connections.fetch_add(1, std::memory_order_relaxed);
     const std::size_t max = shared_->options.connections_max;
@@ -171,7 +202,7 @@ class Server final : public HttpServer {
       shared_->connections.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    auto connection = std::make_shared<Connection>(io, std::move(socket));
+    auto connection = std::make_shared<Connection>(io, std::move(socket), trusted);
     asio::dispatch(io->context(), [io, connection, refused = before >= max] {
       io->add(connection);
       if (io->stopping()) {
@@ -190,6 +221,8 @@ class Server final : public HttpServer {
   std::vector<std::shared_ptr<IoThread>> io_;
   std::optional<Acceptor> acceptor_;  // of the first thread
   std::optional<Timer> retry_;
+  std::optional<UnixSocket> socket_;
+  std::optional<asio::posix::stream_descriptor> knocks_;  // the same, as Asio waits for it
   std::size_t next_ = 0;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
@@ -206,9 +239,13 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Han
   if (!endpoint) return endpoint.error();
   if (options.connections_max == 0) options.connections_max = connections_allowed();
   const bool local = endpoint->address().is_loopback();
+  const std::string socket = options.socket;
   auto server = std::make_unique<Server>(
       std::make_shared<ServerShared>(std::move(options), local, handler, std::move(companion)), address->host);
   if (const error_code error = server->listen(*endpoint)) return cannot_listen(*address, error);
+  if (!socket.empty()) {
+    if (const Status listening = server->listen(socket); !listening) return listening.error();
+  }
   server->run();
   return std::unique_ptr<HttpServer>(std::move(server));
 }

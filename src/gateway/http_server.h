@@ -15,6 +15,7 @@ namespace sluice::gateway {
 
 struct ServerOptions {
   std::string listen = "127.0.0.1:8000";  // host:port, port 0: any that is free
+  std::string socket{};  // also on this Unix socket, for the server's own user, who is an admin there; empty: not
   unsigned threads = 1;
   std::size_t connections_max = 0;  // 0: 10,000, or fewer if the process may not open so many files
   std::size_t head_bytes_max = 16u << 10;

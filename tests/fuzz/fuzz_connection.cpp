@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Socket socket(context);
   socket.assign(boost::asio::ip::tcp::v4(), ends[0]);
   world.shared->connections.fetch_add(1);
-  auto connection = std::make_shared<Connection>(world.io, std::move(socket));
+  auto connection = std::make_shared<Connection>(world.io, std::move(socket), false);
   world.io->add(connection);
   connection->start();
   bool any = false;

@@ -45,6 +45,15 @@ TEST_F(AccessTest, LetsGuestsOnLoopbackCallAndLook) {
   EXPECT_EQ(on_loopback("", Method::post, "/v2/models/m/infer"), 200u);
 }
 
+TEST_F(AccessTest, TakesWhoCanOpenTheSocketForAnAdminUnlessAKeySaysOtherwise) {
+  const auto through_socket = [&](std::string_view key) {
+    return status_of({.method = Method::post, .path = "/v1/keys", .key = key, .local = true, .trusted = true});
+  };
+  EXPECT_EQ(through_socket(""), 200u);
+  EXPECT_EQ(through_socket("deployer"), 403u);
+  EXPECT_EQ(through_socket("none of ours"), 401u);
+}
+
 TEST_F(AccessTest, WantsAKeyForWhatChangesTheServer) {
   EXPECT_EQ(on_loopback("", Method::post, "/v1/applications"), 401u);
   EXPECT_EQ(on_loopback("", Method::remove, "/v1/applications/a"), 401u);

@@ -2,11 +2,18 @@
 #include "gateway/http_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "gateway/client.h"
 #include "gateway/compression.h"
 #include "gateway/handlers.h"
@@ -21,6 +28,36 @@ TEST(HttpServer, KeepsAConnectionForManyRequests) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.get("/a/b?x=1").body, "/a/b?x=1 ");
   EXPECT_EQ(client.post("/p", "body").body, "/p? body");
   EXPECT_EQ(server->connections(), 1u);
+}
+
+TEST(HttpServer, ServesItsOwnUserThroughAUnixSocket) {
+  const std::string path = str("/tmp/sluice-test-", ::getpid(), ".socket");
+  std::atomic<bool> trusted = false;
+  Calls handler(describe, [&](const Knock& knock) {
+    trusted = knock.trusted;
+    return Admission(Principal{});
+  });
+  auto server = serve(handler, {.socket = path});
+  struct stat about {};
+  ASSERT_EQ(::stat(path.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0600u);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const int client = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string request = Client::request("POST", "/p", "body");
+  ASSERT_EQ(::send(client, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  char reply[4096] = {};
+  ASSERT_GT(::recv(client, reply, sizeof reply - 1, 0), 0);
+  EXPECT_NE(std::string(reply).find("/p? body"), std::string::npos) << reply;
+  EXPECT_TRUE(trusted);
+  ::close(client);
+  Client other(server->port());
+  EXPECT_EQ(other.get("/a").status, 200u);
+  EXPECT_FALSE(trusted);
+  server.reset();
+  EXPECT_NE(::access(path.c_str(), F_OK), 0);
 }
 
 TEST(HttpServer, AnswersPipelinedRequestsInOrder) {

@@ -3,16 +3,17 @@
 
 usage: boundary.py
 A Python function (documents/reach.py) tries what its input says: to cut the arena, to read the server's key, database and
-memory, another tenant's memory, to signal the server. Every try must fail, and the server must live. Descriptors of all workers
+memory, another tenant's memory, to signal the server, to connect to its socket. Every try must fail, and the server must live. Descriptors of all workers
 are looked at from outside while clients are connected; a connection that ends is gone.
 """
 import json
 import os
+import subprocess
 import sys
 
-from serving import HERE, Failure, Server, Tenant, children, run_in_folder, state_of, wait_until
+from serving import HERE, PROGRAM, Failure, Server, Tenant, children, run_in_folder, state_of, wait_until
 
-TRIES = ("ftruncate", "key", "database", "environ", "memory", "signal", "others", "models")
+TRIES = ("ftruncate", "key", "database", "environ", "memory", "signal", "others", "models", "socket")
 
 
 def document(tenant):
@@ -102,8 +103,22 @@ def check_connections(server):
     wait_until("connections end", lambda: not lingering(server))
 
 
+def check_socket(data):
+    """Where functions are other users, who can open the socket in the data directory is an admin; the command line finds it."""
+    path, apart = f"{data}/socket", os.geteuid() == 0 and os.environ.get("SLUICE_WORKER_USERS") != "none"
+    if os.path.exists(path) != apart:
+        raise Failure(f"{path} is {'not ' if apart else ''}there")
+    if apart:
+        environment = {name: value for name, value in os.environ.items() if name not in ("SLUICE_KEY", "SLUICE_SERVER")}
+        ran = subprocess.run([PROGRAM, "keys", "list"], capture_output=True, text=True, check=False,
+                             env={**environment, "SLUICE_DATA": data})
+        if ran.returncode != 0 or os.stat(path).st_mode & 0o777 != 0o600:
+            raise Failure(f"the socket does not serve its owner: {ran.stdout}{ran.stderr}")
+
+
 def run(folder, _options):
     with Server(f"{folder}/data", environment={"SLUICE_KEY": "not-for-functions"}) as server:
+        check_socket(os.path.abspath(f"{folder}/data"))
         one, other = Hostile(server, "one"), Hostile(server, "other")
         for tenant in (one, other):
             tenant.run("program", [])

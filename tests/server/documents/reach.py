@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 
 import numpy as np
 
@@ -78,6 +79,13 @@ def tries(what):
         return {"reached": reads(f"/proc/{server}/environ") or "SLUICE_KEY" in os.environ}
     if kind == "memory":
         return {"reached": reads(f"/proc/{server}/maps") or reads(f"/proc/{server}/mem")}
+    if kind == "socket":
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(f"{data}/socket")
+            return {"reached": True}
+        except OSError:
+            return {"reached": False}
     if kind == "models":
         return {"reached": bool(lists(f"{data}/models"))}
     if kind == "signal":
