@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
 .PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-percentile bench-live bench-fidelity soak chaos abuse
-.PHONY: determinism fuzz lint format format-check clean
+.PHONY: determinism fuzz lint format format-check long clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -24,9 +24,10 @@ help:
 	@echo "make bench-fidelity  the same workload simulated and live, side by side (a minute)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
 	@echo "make chaos        kill workers and the server under load: every accepted request is answered once (a minute)"
-	@echo "make abuse        ABUSE_SECONDS=$(ABUSE_SECONDS) of hostile clients against a server that must not notice"
+	@echo "make abuse        hostile functions beside another tenant, then ABUSE_SECONDS=$(ABUSE_SECONDS) of hostile clients: nobody else may notice"
 	@echo "make determinism  build and test with GCC, clang, ASan+UBSan and TSan, and compare their results"
 	@echo "make fuzz         every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make long         everything that takes long: test, lint, determinism, fuzz, chaos, abuse (hours)"
 	@echo "make lint         clang-tidy and the layout; make format lays the sources out, make format-check only looks"
 
 setup:
@@ -82,6 +83,7 @@ chaos: build
 
 abuse: configure
 	@$(COMPILE) sluice sluice-worker hostile_worker
+	@SLUICE=$(RELEASE)/sluice python3 tests/server/neighbours.py
 	@SLUICE=$(RELEASE)/sluice python3 tests/server/abuse.py --seconds $(ABUSE_SECONDS)
 
 determinism: setup
@@ -96,6 +98,9 @@ lint: build
 	@test "$(SETUP)" = skip || tools/setup.sh test check
 	@$(MAKE) --no-print-directory format-check
 	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(RELEASE) --quiet
+
+long: test
+	@$(MAKE) --no-print-directory lint determinism chaos abuse fuzz
 
 format:
 	@git ls-files '*.h' '*.cpp' | xargs clang-format -i

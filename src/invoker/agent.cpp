@@ -20,6 +20,8 @@ constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dr
 constexpr Duration kMemoryEvery = Duration::s(1);
 
 constexpr Duration kEndMax = Duration::s(1);  // from the end of a socket to the end of its process
+// A function has its vCPUs while it runs; what it leaves running after its answer is not worth more than a moment.
+constexpr Duration kRestAfter = Duration::ms(100);
 
 // What of a process is readable.
 enum class Source : std::uint64_t { socket, log, end };
@@ -38,7 +40,6 @@ std::optional<Bytes> memory_max_of(const Process& process) {
   return sum;
 }
 
-// What a command that is not for an invoker of this kind is called.
 }  // namespace
 
 Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, AgentHooks hooks)
@@ -321,6 +322,9 @@ void Agent::look_at_clock() {
   for (const BatchId id : late) let_go(*batches_.at(id), BatchExpired{.id = id});
   for (const auto& [id, process] : processes_) {
     if (process->closed && now - *process->closed > kEndMax) hanging.push_back(id);
+    if (!process->idle || now - *process->idle < kRestAfter) continue;
+    process->idle.reset();
+    limits_.rest(id);
   }
   for (const ProcessId id : hanging) {
     Process* process = find(id);
@@ -346,6 +350,7 @@ Time Agent::due() const {
   }
   for (const auto& [id, process] : processes_) {
     if (process->closed) next = std::min(next, *process->closed + kEndMax);
+    if (process->idle) next = std::min(next, *process->idle + kRestAfter);
   }
   return next;
 }

@@ -40,6 +40,7 @@ void Agent::start_batch(StartBatch& command) {
   Process& process = *instance->process;
   ++instance->running;
   ++process.running;
+  process.idle.reset();
   process.vcpus += running.start.configuration.vcpu;
   running.told = now;
   read_inputs(running);
@@ -187,7 +188,7 @@ void Agent::let_go(Running& batch, Event event) {
   read_log(process);
   if (process.running == 1) end_line(process);
   --instance.running;
-  --process.running;
+  if (--process.running == 0) process.idle = data::now();
   process.vcpus -= batch.start.configuration.vcpu;
   answered_.add(batch.start.id);
   batches_.erase(BatchId(batch.start.id));

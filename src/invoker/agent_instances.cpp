@@ -119,6 +119,7 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
   }
   instance.loaded = true;
   instance.loaded_at = data::now();
+  if (process.running == 0) process.idle = instance.loaded_at;
   instance.batches = loaded.batches;
   instance.memory = loaded.memory;
   cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));

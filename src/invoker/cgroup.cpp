@@ -194,7 +194,8 @@ bool CgroupRoot::set_processes(const std::string& worker, std::uint32_t most) co
 }
 
 void CgroupRoot::leave(const std::string& worker) const {
-  constexpr int kTurns = 10;  // those that are being ended may start others
+  constexpr int kTurns = 10;
+  (void)set_processes(worker, 0);  // those that are being ended start no others
   for (const std::string& folder : folders()) {
     const std::string own = str(folder, "/", worker);
     if (version_ == 2) (void)write_to(own + "/cgroup.kill", "1");

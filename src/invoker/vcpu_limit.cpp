@@ -11,6 +11,7 @@ namespace sluice::invoker {
 namespace {
 
 constexpr std::uint32_t kProcessesMax = 1'024;  // of one worker, threads too
+constexpr double kRestingCpus = 0.05;
 
 std::string folder_of(ProcessId worker) {
   return str("worker-", worker.value());
@@ -30,6 +31,7 @@ VcpuLimit::VcpuLimit(const std::string& groups) : cgroups_(groups) {
 void VcpuLimit::confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory) const {
   if (cgroups_.version() == 0) return;
   (void)cgroups_.enter(folder_of(worker), pid);
+  (void)cgroups_.set_cpus(folder_of(worker), 1);
   if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
   (void)cgroups_.set_processes(folder_of(worker), kProcessesMax);
 }
@@ -40,6 +42,12 @@ void VcpuLimit::set(ProcessId worker, std::uint32_t vcpu) {
   it->second.vcpu = vcpu;
   if (cgroups_.limits_cpu() && cgroups_.set_cpus(folder_of(worker), vcpu)) return;
   pin(it->second, vcpu);
+}
+
+void VcpuLimit::rest(ProcessId worker) {
+  const auto it = workers_.find(worker);
+  if (it != workers_.end() && cgroups_.limits_cpu() && cgroups_.set_cpus(folder_of(worker), kRestingCpus))
+    it->second.vcpu = 0;
 }
 
 // To the CPUs that the fewest others are pinned to.

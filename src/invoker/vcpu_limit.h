@@ -20,12 +20,14 @@ class VcpuLimit {
   // `groups`: the name of the control group; empty: none is used.
   explicit VcpuLimit(const std::string& groups);
 
-  // Puts a process into a control group of its own, before anything else. The system may take tens of milliseconds for
-  // that. Any thread.
+  // Puts a process into a control group of its own with one vCPU, before anything else. The system may take tens of
+  // milliseconds for that. Any thread.
   void confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory) const;
   void enter(ProcessId worker, pid_t pid) { workers_[worker].pid = pid; }
   // For the batches from now on; nothing happens if it is so already.
   void set(ProcessId worker, std::uint32_t vcpu);
+  // It runs nothing: until the next set() it gets hardly any time. Where there are no control groups nothing happens.
+  void rest(ProcessId worker);
   void leave(ProcessId worker);
   // Ends what is left of one that has left, and waits for that. Any thread.
   void clear(ProcessId worker) const;

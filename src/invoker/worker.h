@@ -42,6 +42,7 @@ struct Process {
   std::uint32_t functions = 0;   // numbers given out
   std::size_t running = 0;       // batches
   std::uint32_t vcpus = 0;       // of those
+  std::optional<Time> idle;      // since when nothing runs; none: something does, or it rests already
   bool memory_by_group = false;  // a control group keeps it to its memory; else it is looked at
   Time memory_seen;              // looked at last
   Time made;

@@ -112,6 +112,8 @@ int landlock_version() {
 }
 
 Status confine(const wire::Confinement& confinement, pid_t parent) {
+  const rlimit no_dump{0, 0};  // a crash is no reason to write all of its memory somewhere
+  (void)::setrlimit(RLIMIT_CORE, &no_dump);
   if (confinement.processes_max > 0) {
     const rlimit processes{confinement.processes_max, confinement.processes_max};
     if (::setrlimit(RLIMIT_NPROC, &processes) != 0) return failed("setrlimit");
