@@ -6,10 +6,12 @@
 namespace sluice::bus {
 namespace {
 
-// Times in a command are of the scheduler's clock.
+// Times in a command are of the scheduler's clock. One that no clock of this machine can say stays as it is.
 void shift(StartBatch& start, Duration difference) {
   const auto move = [&](Time& time) {
-    if (time != Time() && time != Time::max()) time = time + difference;
+    std::int64_t moved = 0;
+    if (time == Time() || time == Time::max()) return;
+    if (!__builtin_add_overflow(time.count_ns(), difference.count_ns(), &moved)) time = Time::from_ns(moved);
   };
   move(start.earliest);
   move(start.latest);
