@@ -8,6 +8,7 @@
 #include "invoker/cgroup.h"
 #include "invoker/scene.h"
 #include "support/places.h"
+#include "support/sanitized.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -40,10 +41,10 @@ class LimitsTest : public testing::TestWithParam<bool> {
     out.hang_least = Duration::s(30);
     return out;
   }
-  static std::string program(const std::string& what, const std::string& memory) {
+  static std::string program(const std::string& what, int memory_mb) {
     return str(
-        "{runtime: process, command: [", test::burn(), ", ", what, "], memory: ", memory,
-        ", outputs: {y: {type: FP64, shape: [1]}}, profile: {table: [[1, 1, 0, 1.0, 0.1], [1, 2, 0, 1.0, 0.1]]}}");
+        "{runtime: process, command: [", test::burn(), ", ", what, "], memory: ", memory_mb + test::kSanitizerMb,
+        "MB, outputs: {y: {type: FP64, shape: [1]}}, profile: {table: [[1, 1, 0, 1.0, 0.1], [1, 2, 0, 1.0, 0.1]]}}");
   }
   static double answer(Scene& scene) {
     const auto left = scene.objects().get(RequestId(1), {.outermost = 1, .stage = StageId(0)});
@@ -58,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(, LimitsTest, testing::Bool(),
 // Two threads could use half a second of CPU time in a quarter of a second. A busy machine makes it longer, never
 // shorter.
 TEST_P(LimitsTest, OneVcpuIsNoMoreThanOneCpuWhateverTheThreads) {
-  Scene scene(alone("f", program("cpu", "1GB")), options());
+  Scene scene(alone("f", program("cpu", 1000)), options());
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start(1, 1);
@@ -69,7 +70,7 @@ TEST_P(LimitsTest, OneVcpuIsNoMoreThanOneCpuWhateverTheThreads) {
 }
 
 TEST_P(LimitsTest, OneThatHoldsMoreThanItsMemoryIsReplaced) {
-  Scene scene(alone("f", program("40", "20MB")), options());
+  Scene scene(alone("f", program(std::to_string(40 + test::kSanitizerMb), 20)), options());
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start();
@@ -85,7 +86,7 @@ TEST_P(LimitsTest, OneThatHoldsMoreThanItsMemoryIsReplaced) {
 }
 
 TEST_P(LimitsTest, OneThatKeepsToItsMemoryStays) {
-  Scene scene(alone("f", program("40", "200MB")), options());
+  Scene scene(alone("f", program("40", 200)), options());
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start();
@@ -97,9 +98,8 @@ TEST_P(LimitsTest, OneThatKeepsToItsMemoryStays) {
 TEST_P(LimitsTest, OutputsAreNotHeldAgainstItsMemory) {
   invoker::AgentOptions hostile = options();
   hostile.spawner.worker = test::hostile_worker();
-  Scene scene(alone("writes 40 MB",
-                    "{runtime: process, command: unused, memory: 20MB, "
-                    "profile: {table: [[1, 1, 0, 1.0, 0.1]]}}"),
+  Scene scene(alone("writes 40 MB", str("{runtime: process, command: unused, memory: ", 20 + test::kSanitizerMb,
+                                        "MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}")),
               hostile);
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());

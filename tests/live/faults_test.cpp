@@ -15,6 +15,7 @@
 #include "live/live_server.h"
 #include "support/eventually.h"
 #include "support/places.h"
+#include "support/sanitized.h"
 
 namespace sluice::live {
 namespace {
@@ -201,11 +202,12 @@ class LeakTest : public FaultsTest, public testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(, LeakTest, testing::Bool(),
                          [](const auto& limits) { return limits.param ? "ByControlGroups" : "WithoutThem"; });
 
-// 4 MB more with every request, 20 MB allowed. A control group ends the program, which costs a request; looking ends
-// the worker between two.
+// 4 MB more with every request, 20 MB allowed; ten times as many with a sanitizer. A control group ends the program,
+// which costs a request; looking ends the worker between two.
 TEST_P(LeakTest, OneThatTakesMoreAndMoreMemoryIsReplacedAndAllAreAnswered) {
   start([&](PlatformOptions& options) { options.agent.control_groups = GetParam(); });
-  add("f", str("runtime: process, command: [", test::burn(), ", '4'], memory: 20MB"));
+  add("f", str("runtime: process, command: [", test::burn(), ", '", test::kSanitized ? 40 : 4,
+               "'], memory: ", 20 + test::kSanitizerMb, "MB"));
   int failed = 0;
   for (int i = 0; i < 1'000 && failed == 0 && platform_->snapshot()->worker_crashes == 0; ++i) {
     const Answer answer = ask_beside_others("f");
