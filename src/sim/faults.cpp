@@ -3,9 +3,10 @@
 namespace sluice::sim {
 
 bool Faults::any() const {
-  return crash_per_event + drain_per_event + batch_fails + invocation_fails + inputs_missing + load_fails + process_dies + message_late +
-             expires + message_lost + message_twice + cancel + own_terms + announced + announced_wrong +
-             object_lost_per_event + profile_changes + profile_wrong + reload_per_event + slow + gap_per_event >
+  return crash_per_event + drain_per_event + batch_fails + invocation_fails + inputs_missing + load_fails +
+             process_dies + message_late + expires + message_lost + message_twice + cancel + own_terms + announced +
+             announced_wrong + object_lost_per_event + profile_changes + profile_wrong + reload_per_event + slow +
+             gap_per_event >
          0;
 }
 
