@@ -38,6 +38,7 @@ class Esg final : public Dispatch {
     if (!pass_.empty()) state_.round_robin = pass_.front() + 1;
     at_ = 0;
     progressed_ = false;
+    failed_now_.assign(view.queues.size(), 0);
   }
 
   bool next(const View& view, Proposals& out) override {
@@ -63,7 +64,9 @@ class Esg final : public Dispatch {
       state_.recheck[queue] = 0;
       progressed_ = true;
     } else {
-      ++state_.fails[queue];
+      // Once an instant: while other queues start batches this one is asked again and again for what is full.
+      state_.fails[queue] += failed_now_[queue] == 0 ? 1 : 0;
+      failed_now_[queue] = 1;
       state_.recheck[queue] = 1;
     }
   }
@@ -131,6 +134,7 @@ class Esg final : public Dispatch {
   // Derived or of one instant only: not part of the state.
   EsgPlacement placement_;
   std::vector<std::uint32_t> pass_;
+  std::vector<std::uint8_t> failed_now_;  // by queue
   std::size_t at_ = 0;
   bool progressed_ = false;
 };

@@ -18,12 +18,14 @@ struct Settings {
   double vcpu_weight;      // 64, origin: of a free vCPU in a fragment
   double slice_weight;     // 2029, derived: of a free slice; 142 per percent of the SMs, a slice is a seventh of them
   double rate_weight;      // 0.3, our choice: of the newest gap in the mean gap between arrivals
+  bool subtract;           // 1, origin: what running batches serve counts as served
 
   explicit Settings(const Parameters& p)
       : execution_share(parameter_or(p, "execution_share", 0.5)),
         vcpu_weight(parameter_or(p, "vcpu_weight", 64)),
         slice_weight(parameter_or(p, "slice_weight", 2029)),
-        rate_weight(parameter_or(p, "rate_weight", 0.3)) {}
+        rate_weight(parameter_or(p, "rate_weight", 0.3)),
+        subtract(parameter_or(p, "subtract", 1) != 0) {}
 };
 
 // The exponential mean of the gaps between invocations of one queue.
@@ -45,6 +47,23 @@ struct Gaps {
     return mean_ms > 0 ? 1000 / mean_ms : std::numeric_limits<double>::infinity();
   }
   void visit(Archive& a) { a(last, mean_ms, seen); }
+};
+
+// The batches of one queue that run, as far as their profiles say.
+struct Serving {
+  struct Batch {
+    Time until;
+    double rate = 0;  // per second, that it serves
+    void visit(Archive& a) { a(until, rate); }
+  };
+  std::vector<Batch> batches;
+  [[nodiscard]] double rate(Time now) {
+    std::erase_if(batches, [&](const Batch& b) { return b.until <= now; });
+    double sum = 0;
+    for (const Batch& b : batches) sum += b.rate;
+    return sum;
+  }
+  void visit(Archive& a) { a(batches); }
 };
 
 // A configuration that is fast enough, with the rates between which an instance of it is worth having.
@@ -81,10 +100,13 @@ class Infless final : public Dispatch {
 
   void queued(const View& view, const Queue& queue) override {
     if (gaps_.size() < view.queues.size()) gaps_.resize(view.queues.size());
+    if (serving_.size() < view.queues.size()) serving_.resize(view.queues.size());
     gaps_[queue.id.index()].add(view.now, settings_.rate_weight);
   }
   void removed(const View&, const Queue& queue) override {
-    if (queue.id.index() < gaps_.size()) gaps_[queue.id.index()] = {};
+    if (queue.id.index() >= gaps_.size()) return;
+    gaps_[queue.id.index()] = {};
+    serving_[queue.id.index()] = {};
   }
   void begin(const View& view) override { pass_.begin(view); }
 
@@ -95,16 +117,26 @@ class Infless final : public Dispatch {
     out.queue = queue->id;
     out.work.searches = 1;
     find_rooms(view, *queue, rooms_);
-    if (!offer_best(*queue, out)) offer_least(view, *queue, out);
+    const double served = settings_.subtract ? serving_[queue->id.index()].rate(view.now) : 0;
+    if (offer_best(*queue, gaps_[queue->id.index()].rate() - served, out)) return true;
+    if (served == 0 || !offer_smallest(*queue, out)) offer_least(view, *queue, out);
     return true;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     pass_.told(booked.has_value());
+    if (!booked || !settings_.subtract) return;
+    const Queue& queue = view.queues[proposals.queue.index()];
+    const Configuration& c = proposals.ranked[*booked].configuration;
+    for (const plan::Candidate& candidate : queue.planner->model().stages[queue.model_stage].candidates) {
+      if (candidate.configuration == c && candidate.ms > 0)
+        serving_[queue.id.index()].batches.push_back(
+            {view.now + Duration::ms(candidate.ms), std::floor(1000 * c.batch / candidate.ms)});
+    }
   }
 
   void visit(Archive& archive) override {
-    archive(gaps_);
+    archive(gaps_, serving_);
     pass_.visit(archive);
   }
 
@@ -119,8 +151,7 @@ class Infless final : public Dispatch {
   }
 
   // The best instance of the largest batch that has one; ties go to the first configuration, then the first invoker.
-  bool offer_best(const Queue& queue, Proposals& out) {
-    const double rate = gaps_[queue.id.index()].rate();
+  bool offer_best(const Queue& queue, double rate, Proposals& out) {
     double best = -1;
     for (const Instance& i : instances(queue).list) {
       const Configuration& c = i.configuration;
@@ -143,6 +174,22 @@ class Infless final : public Dispatch {
                     settings_.vcpu_weight * (room.vcpu - c.vcpu) + settings_.slice_weight * (room.slices - c.slices));
   }
 
+  // What runs serves all that comes, and yet something waits: what is fast enough with the fewest slices, then vCPUs.
+  bool offer_smallest(const Queue& queue, Proposals& out) {
+    const Configuration* smallest = nullptr;
+    for (const Instance& i : instances(queue).list) {
+      const Configuration& c = i.configuration;
+      if (c.batch > queue.waiting.size()) continue;
+      if (smallest != nullptr && std::pair(c.slices, c.vcpu) >= std::pair(smallest->slices, smallest->vcpu)) continue;
+      const auto fits = [&](const Room& room) { return room.fits(c); };
+      const auto room = std::find_if(rooms_.begin(), rooms_.end(), fits);
+      if (room == rooms_.end()) continue;
+      smallest = &c;
+      out.ranked.assign(1, {c, InvokerId(room->invoker), c.batch});
+    }
+    return smallest != nullptr;
+  }
+
   // Nothing is fast enough: the minimum keeps it moving.
   void offer_least(const View& view, const Queue& queue, Proposals& out) const {
     const Configuration& c = least_runnable(view, queue);
@@ -153,7 +200,8 @@ class Infless final : public Dispatch {
   }
 
   Settings settings_;
-  std::vector<Gaps> gaps_;  // by queue
+  std::vector<Gaps> gaps_;        // by queue
+  std::vector<Serving> serving_;  // by queue
   QueuePass pass_;
   // Derived or of one instant only: not part of the state.
   FixedSplits splits_;

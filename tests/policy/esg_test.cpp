@@ -25,5 +25,16 @@ TEST(Esg, TakesQueuesByDeadlineIfAsked) {
   EXPECT_EQ(with_one_slice_left({{"order", 1}}), (Starts{"s1 of 1: (1,1,1) on 0"}));
 }
 
+// While first stages start one after the other, the second one of request 0 finds no seven slices, again and again.
+// Three failures in a row would give it the least configuration.
+TEST(Esg, CountsOneFailureAnInstant) {
+  Stand stand("esg", {{{1, 1, 1, 10}}, {{1, 1, 7, 10}, {1, 1, 1, 100}}}, 40);
+  stand.invoker(0, 16, 7).arrive(0).arrive(1);
+  (void)stand.decide();
+  stand.at(5).finish().arrive(2).arrive(3).arrive(4).arrive(5);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 2: (1,1,1) on 0", "s0 of 3: (1,1,1) on 0", "s0 of 4: (1,1,1) on 0",
+                                    "s0 of 5: (1,1,1) on 0"}));
+}
+
 }  // namespace
 }  // namespace sluice::policy

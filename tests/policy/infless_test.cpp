@@ -44,7 +44,7 @@ TEST(Infless, RunsNoBatchThatTheArrivalsCannotFill) {
   slow.at(10).arrive(2);  // 100 per second
   (void)slow.decide();
   slow.invoker(0, 4, 7);
-  EXPECT_EQ(slow.decide(), (Starts{"s0 of 1: (1,1,2) on 0", "s0 of 2: (1,1,2) on 0"}));
+  EXPECT_EQ(slow.decide(), (Starts{"s0 of 1: (1,1,2) on 0", "s0 of 2: (1,1,1) on 0"}));  // the first serves 111
   Stand fast("infless", kOne, 20);
   fast.arrive(1);
   (void)fast.decide();
@@ -52,6 +52,23 @@ TEST(Infless, RunsNoBatchThatTheArrivalsCannotFill) {
   (void)fast.decide();
   fast.invoker(0, 4, 7);
   EXPECT_EQ(fast.decide(), (Starts{"s0 of 1 2: (2,1,2) on 0"}));
+}
+
+// A running (2,1,2) serves floor(2000 / 9) = 222 a second, more than the 200 that come: nothing is left to have another
+// instance for, and the least configuration takes the next one.
+TEST(Infless, SubtractsWhatRunningBatchesServe) {
+  for (const bool subtract : {true, false}) {
+    Stand stand("infless", kOne, 20, {{"subtract", subtract ? 1 : 0}});
+    stand.arrive(1);
+    (void)stand.decide();
+    stand.at(5).arrive(2);
+    (void)stand.decide();
+    stand.invoker(0, 4, 7);
+    EXPECT_EQ(stand.decide(), (Starts{"s0 of 1 2: (2,1,2) on 0"}));
+    EXPECT_EQ(stand.at(10).reload().arrive(3).decide(),
+              (Starts{subtract ? "s0 of 3: (1,1,1) on 0" : "s0 of 3: (1,1,2) on 0"}));
+    EXPECT_EQ(stand.at(15).finish_all().arrive(4).decide(), (Starts{"s0 of 4: (1,1,2) on 0"}));
+  }
 }
 
 // Gaps 10 and 2 ms: the mean is 0.3 · 2 + 0.7 · 10 = 7.6 ms, 131 per second; with all weight on the newest 500.

@@ -25,12 +25,14 @@ double units(const RunResult& result) {
   return result.cost_per_request() * 3.6e6;
 }
 
-TEST(Baselines, InflessMeetsLightLoadAtAHighPriceAndCollapsesUnderHeavy) {
+// Whatever it has room for it takes; what running batches serve it does not want again, or heavy load would be too
+// much.
+TEST(Baselines, InflessMeetsLightLoadAtAHighPriceAndRelaxedHeavyLoadToo) {
   const RunResult light = run("strict_light", "infless");
   EXPECT_GT(light.hit_rate(), 0.999);
-  EXPECT_NEAR(units(light), 2462, 0.05 * 2462);
-  EXPECT_NEAR(light.cost_per_request() / run("strict_light", "esg").cost_per_request(), 2.42, 0.1);
-  EXPECT_LT(run("relaxed_heavy", "infless").hit_rate(), 0.01);
+  EXPECT_NEAR(light.cost_per_request() / run("strict_light", "esg").cost_per_request(), 2.12, 0.1);
+  EXPECT_GT(run("relaxed_heavy", "infless").hit_rate(), 0.99);
+  EXPECT_LT(run("strict_heavy", "infless").hit_rate(), 0.6);
 }
 
 TEST(Baselines, FastGshareMeetsTheHeadlineSettings) {
@@ -59,7 +61,7 @@ TEST(Baselines, OrionMissesItsPlansWhenMachinesRunOut) {
 
 // Golden runs: any change of these means that decisions changed.
 TEST(Baselines, RunsRepeatToTheBitEverywhere) {
-  EXPECT_EQ(run("moderate_normal", "infless", 500).hash, 0x5d9f38b6c5bfeb23u);
+  EXPECT_EQ(run("moderate_normal", "infless", 500).hash, 0x2d783f071cd9e218u);
   EXPECT_EQ(run("moderate_heavy", "fast-gshare", 500).hash, 0xa1a36952f3a5a06bu);
   EXPECT_EQ(run("strict_heavy", "orion", 500).hash, 0x131820d54d923376u);
 }
