@@ -83,7 +83,7 @@ chaos: build
 
 abuse: configure
 	@$(COMPILE) sluice sluice-worker hostile_worker
-	@SLUICE=$(RELEASE)/sluice python3 tests/server/neighbours.py
+	@SLUICE=$(RELEASE)/sluice python3 tests/server/neighbours.py --judge
 	@SLUICE=$(RELEASE)/sluice python3 tests/server/abuse.py --seconds $(ABUSE_SECONDS)
 
 determinism: setup
