@@ -39,7 +39,7 @@ class MissPrice {
   void visit(Archive& archive) { archive(balance_); }
 
   // What is aimed at so that the share of hits is within [percentile, percentile + 2].
-  [[nodiscard]] static double aim(double percentile) { return percentile + std::min(0.75, (100 - percentile) / 2); }
+  [[nodiscard]] static double aim(double percentile) { return percentile + std::min(0.5, (100 - percentile) / 2); }
 
  private:
   // Late requests a level: more than are under way while one learns that a price was too low.

@@ -11,7 +11,7 @@ RunResult run(double percentile) {
   const spec::Loaded loaded = spec::load("examples/esg/moderate_normal.yaml");
   EXPECT_TRUE(loaded.document.has_value());
   Experiment experiment = std::get<Experiment>(*loaded.document);
-  experiment.workload.requests = 4'000;
+  experiment.workload.requests = 12'000;
   experiment.workload.warmup = 1'500;
   for (Application& application : experiment.applications) application.objective.percentile = percentile;
   auto world = World::make(experiment, {.scheduler = "sluice"});
