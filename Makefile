@@ -1,11 +1,12 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-percentile bench-live bench-fidelity soak chaos abuse
+.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-percentile bench-many-models bench-live bench-fidelity soak chaos abuse
 .PHONY: determinism fuzz lint format format-check long clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 ABUSE_SECONDS ?= 600
+MANY_MODELS ?= 20
 SETUP ?= install
 RELEASE := build/release
 # The two programs alone: sluice-worker brings its libtorch plug-in along. Tests and benchmarks are built by who runs them.
@@ -20,6 +21,7 @@ help:
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
 	@echo "make bench-sim    what a decision costs from 16 to 1,000 invokers, and memory while 10 M requests pass (minutes)"
 	@echo "make bench-percentile  hits and dollars of percentiles at three loads (a minute)"
+	@echo "make bench-many-models  all schedulers where more models are deployed than GPUs hold, MANY_MODELS=$(MANY_MODELS) random worlds (minutes)"
 	@echo "make bench-live   the live platform: requests per CPU-second, added latency, stage hops, overload, cold starts (minutes)"
 	@echo "make bench-fidelity  the same workload simulated and live, side by side (a minute)"
 	@echo "make soak         random worlds with faults, a thousand seeds after the other, until stopped or one breaks"
@@ -66,6 +68,11 @@ bench-sim: configure
 bench-percentile: configure
 	@$(COMPILE) bench_percentile
 	@$(RELEASE)/bench/bench_percentile
+
+bench-many-models: configure
+	@$(COMPILE) bench_many_models
+	@$(RELEASE)/bench/bench_many_models
+	@$(RELEASE)/bench/bench_many_models 1 $(MANY_MODELS)
 
 bench-live: configure
 	@$(COMPILE) bench_live

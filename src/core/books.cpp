@@ -218,11 +218,19 @@ Duration Books::promised_time(InvokerId id, ReservationId reservation) const {
 }
 
 bool Books::take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {
-  policy::Invoker& invoker = invokers_[id.index()];
-  Bytes& free = gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free;
-  if (free < bytes) return false;
-  free = free - bytes;
+  if (free_memory(id, gpu) < bytes) return false;
+  owe_memory(id, gpu, bytes);
   return true;
+}
+
+void Books::owe_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  (gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free) -= bytes;
+}
+
+Bytes Books::free_memory(InvokerId id, std::optional<std::uint16_t> gpu) const {
+  const policy::Invoker& invoker = invokers_[id.index()];
+  return gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free;
 }
 
 void Books::give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes) {

@@ -62,6 +62,9 @@ class Books {
 
   // Memory of instances: on the host, or on a GPU.
   [[nodiscard]] bool take_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
+  // Takes it before it is free, since others are on their way out: less than nothing is free meanwhile.
+  void owe_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
+  [[nodiscard]] Bytes free_memory(InvokerId id, std::optional<std::uint16_t> gpu) const;
   void give_back_memory(InvokerId id, std::optional<std::uint16_t> gpu, Bytes bytes);
   // The room of an instance: batches it could start.
   [[nodiscard]] policy::InstanceRoom& room(InvokerId id, std::optional<std::uint16_t> gpu);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "core/scheduler.h"
+#include "policy/loading.h"
 #include "policy/passing.h"
 #include "profile/transfer.h"
 
@@ -44,7 +45,8 @@ void Scheduler::prewarm(Commands& out) {
   policies_.prewarm->decide(view(), wishes_);
   std::vector<Action> actions;
   for (const InstanceId id : wishes_.evict) loads_.evict(id, actions);
-  for (const policy::Wishes::Load& wish : wishes_.load) loads_.load(wish, actions);
+  for (const policy::Wishes::Load& wish : wishes_.load) (void)loads_.load(view(), wish, actions);
+  loads_.proceed(view(), actions);
   for (Action& action : actions) emit(out, std::move(action));
 }
 
@@ -78,6 +80,9 @@ policy::View Scheduler::view() const {
           .functions = applications_.functions(),
           .instances = loads_.all(),
           .tenants = tenants_.left(),
+          .by_function = loads_.instances().by_function(),
+          .by_invoker = loads_.instances().by_invoker(),
+          .demand = demands_.all(),
           .announced = announced_,
           .transfer = transfer_};
 }
@@ -120,6 +125,10 @@ void Scheduler::let_in(const RequestArrived& arrival, const policy::Admitted& ad
   emit(out, Accept{.request = arrival.id,
                    .promised_finish = admitted.promised.value_or(arrival.deadline),
                    .cost = admitted.cost});
+  if (books_.cold_invokers() > 0) {
+    for (const policy::QueueId queue : applications_.controls()[arrival.application.index()].queues)
+      if (queues_[queue].handler == nullptr) demands_.expect(requests_[slot], queues_[queue].shared);
+  }
   runs_.begin(slot, arrival, now_);
   follow();
 }
@@ -133,7 +142,9 @@ void Scheduler::dispatch(Time, Commands& out) {
     drop(proposals_);
     std::optional<std::size_t> booked;
     for (std::size_t p = 0; p < proposals_.ranked.size() && !booked; ++p) {
-      if (book(proposals_, proposals_.ranked[p], out)) booked = p;
+      const Booked done = book(proposals_, proposals_.ranked[p], out);
+      if (done == Booked::load) break;
+      if (done == Booked::batch) booked = p;
     }
     policies_.dispatch->told(view(), proposals_, booked);
   }
@@ -178,8 +189,22 @@ Duration Scheduler::expected_time(const policy::Queue& queue, const policy::Prop
   return Duration::ms(it->ms) + profile::transfer_time(transfer_, inputs);
 }
 
+Scheduler::Booked Scheduler::book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
+  if (proposal.load == Level::none) return book_batch(proposals, proposal, out) ? Booked::batch : Booked::nothing;
+  return book_load(queues_[proposals.queue].shared, proposal, out) ? Booked::load : Booked::nothing;
+}
+
+bool Scheduler::book_load(policy::SharedFunctionId function, const policy::Proposal& proposal, Commands& out) {
+  std::vector<Action> actions;
+  const policy::Wishes::Load wish{
+      .function = function, .invoker = proposal.invoker, .level = proposal.load, .gpu = proposal.gpu};
+  const bool loads = loads_.load(view(), policy::for_waiting(view(), wish), actions);
+  for (Action& action : actions) emit(out, std::move(action));
+  return loads;
+}
+
 // Re-checks a proposal and books it; false if it does not fit after all.
-bool Scheduler::book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
+bool Scheduler::book_batch(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
   policy::Queue& queue = queues_[proposals.queue];
   CHECK(proposal.members >= 1 && proposal.members <= proposal.configuration.batch);
   CHECK(proposal.first + proposal.members <= queue.waiting.size());

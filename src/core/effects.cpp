@@ -44,6 +44,7 @@ void Scheduler::follow(const Runs::Ready& ready) {
   }
   queues_.push(control.queue, waiting);
   request.waiting.add(waiting.invocation.value(), control.queue);
+  if (books_.cold_invokers() > 0) demands_.reached(request, queues_[control.queue].shared, now_);
   ++counters_.invocations;
   changed_ = true;
   policies_.dispatch->queued(view(), queues_[control.queue]);
@@ -77,6 +78,7 @@ void Scheduler::follow(Runs::Ended& ended) {
   drop_waiting(ended.request);
   if (ended.outcome == RequestOutcome::cancelled || ended.outcome == RequestOutcome::deadline_exceeded)
     cancel_batches_of(request);
+  demands_.ended(requests_[ended.request]);
   policies_.dispatch->ended(view(), request.id);
   applications_.leave(request.application);
   requests_.remove(ended.request);

@@ -27,14 +27,19 @@ policy::Instance& Instances::add(const policy::Instance& instance) {
 void Instances::index(Slot slot) {
   const policy::Instance& instance = values_[slot];
   by_id_.emplace(instance.id, slot);
-  if (instance.invoker.index() >= by_invoker_.size()) by_invoker_.resize(instance.invoker.index() + 1);
-  by_invoker_[instance.invoker.index()].push_back(slot);
+  const auto add = [slot](std::vector<policy::Slots>& lists, std::size_t at) {
+    if (at >= lists.size()) lists.resize(at + 1);
+    lists[at].push_back(slot);
+  };
+  add(by_invoker_, instance.invoker.index());
+  add(by_function_, instance.function.index());
 }
 
 void Instances::remove(InstanceId id) {
   const auto it = by_id_.find(id);
   CHECK(it != by_id_.end());
   std::erase(by_invoker_[values_[it->second].invoker.index()], it->second);
+  std::erase(by_function_[values_[it->second].function.index()], it->second);
   values_.give_back(it->second);
   by_id_.erase(it);
 }
@@ -67,14 +72,6 @@ policy::Instance* Instances::free_at(InvokerId invoker, std::optional<std::uint1
       });
 }
 
-policy::Instance* Instances::oldest_idle(InvokerId invoker, std::optional<std::uint16_t> gpu) {
-  return best(
-      invoker, [&](const policy::Instance& i) { return i.idle() && is_at(i, gpu); },
-      [](const policy::Instance& a, const policy::Instance& b) {
-        return std::tuple(a.idle_since, a.id) < std::tuple(b.idle_since, b.id);
-      });
-}
-
 policy::Instance* Instances::raisable(InvokerId invoker, policy::SharedFunctionId function, Level below) {
   return best(
       invoker,
@@ -99,6 +96,7 @@ void Instances::visit(Archive& archive) {
   if (!archive.is_loading()) return;
   by_id_.clear();
   by_invoker_.clear();
+  by_function_.clear();
   for (Slot slot = 0; slot < values_.size(); ++slot) {
     if (values_[slot].used) index(slot);
   }

@@ -22,12 +22,12 @@ class Instances {
   // A ready one with room for a batch: the one used last, so that others may grow old; equal ones by lowest id.
   [[nodiscard]] policy::Instance* free_at(InvokerId invoker, std::optional<std::uint16_t> gpu,
                                           policy::SharedFunctionId function);
-  // The idle one used longest ago there; nothing if all work or move.
-  [[nodiscard]] policy::Instance* oldest_idle(InvokerId invoker, std::optional<std::uint16_t> gpu);
   // One of the function there that could be raised instead of starting from nothing.
   [[nodiscard]] policy::Instance* raisable(InvokerId invoker, policy::SharedFunctionId function, Level below);
   [[nodiscard]] std::vector<InstanceId> at(InvokerId invoker) const;  // ascending
   [[nodiscard]] std::span<const policy::Instance> all() const { return {values_.begin(), values_.end()}; }
+  [[nodiscard]] std::span<const policy::Slots> by_function() const { return by_function_; }
+  [[nodiscard]] std::span<const policy::Slots> by_invoker() const { return by_invoker_; }
   [[nodiscard]] bool empty() const { return by_id_.empty(); }
 
   void visit(Archive& archive);
@@ -41,7 +41,7 @@ class Instances {
   std::uint64_t next_ = 0;
   // Derived.
   std::unordered_map<InstanceId, Slot> by_id_;  // looked up, never walked
-  std::vector<std::vector<Slot>> by_invoker_;
+  std::vector<policy::Slots> by_invoker_, by_function_;
 };
 
 // Where the memory of an instance at a level is: on its GPU, on the host, or nowhere.

@@ -14,7 +14,7 @@ struct Sums {
   std::vector<std::uint64_t> slices;  // by GPU
   std::vector<std::vector<std::uint32_t>> gpu_room;
   std::vector<std::uint32_t> host_room;
-  std::vector<Bytes> gpu_memory;
+  std::vector<Bytes> gpu_memory, gpu_held_back;  // held back: booked, but not free yet
   Bytes host_memory;
 };
 
@@ -56,6 +56,7 @@ std::string Scheduler::broken_books() const {
     const std::size_t gpus = books_.invokers()[i].gpus.size();
     sums[i].slices.resize(gpus);
     sums[i].gpu_memory.resize(gpus);
+    sums[i].gpu_held_back.resize(gpus);
     sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(applications_.functions().size()));
     sums[i].host_room.resize(applications_.functions().size());
   }
@@ -101,6 +102,7 @@ std::string Scheduler::broken_books() const {
       return str("instance ", instance.id.value(), ": ", batches, " batches run, it counts ", instance.running);
     }
     const bool moves = instance.wanted != instance.level;
+    if (instance.held_back && instance.wanted == Level::device) at.gpu_held_back[instance.gpu] += memory;
     for (const Level level : {instance.level, instance.wanted}) {
       if (memory_place(level) == MemoryPlace::device) at.gpu_memory[instance.gpu] += memory;
       if (memory_place(level) == MemoryPlace::host) at.host_memory += memory;
@@ -135,7 +137,7 @@ std::string Scheduler::broken_books() const {
       if ((gpu.free ^ at.slices[g]) != policy::all_slices(gpu.slices)) {
         return str("invoker ", i, " GPU ", g, ": free and running slices do not add up");
       }
-      if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free < Bytes{}) {
+      if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free + at.gpu_held_back[g] < Bytes{}) {
         return str("invoker ", i, " GPU ", g, ": memory does not add up");
       }
       for (std::size_t f = 0; f < applications_.functions().size(); ++f) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "policy/loading.h"
 
 namespace sluice::core {
 namespace {
@@ -10,6 +11,10 @@ namespace {
 std::optional<std::uint16_t> gpu_of(const policy::Instance& instance, Level level) {
   if (memory_place(level) == MemoryPlace::device) return instance.gpu;
   return std::nullopt;
+}
+
+bool goes_to_same_place(const policy::Instance& a, const policy::Instance& b) {
+  return a.invoker == b.invoker && gpu_of(a, a.wanted) == gpu_of(b, b.wanted);
 }
 
 bool needs_gpu(const InstanceStatus& status) {
@@ -60,6 +65,11 @@ void Loads::add(InvokerId invoker, const InstanceStatus& status, policy::SharedF
   instances_.remove(status.id);  // more than the machine says it has: not used
 }
 
+void Loads::remove(InstanceId id) {
+  std::erase(held_back_, id);
+  instances_.remove(id);
+}
+
 void Loads::forget(InvokerId invoker) {
   for (const InstanceId id : instances_.at(invoker)) {
     const policy::Instance& instance = *instances_.find(id);
@@ -68,12 +78,12 @@ void Loads::forget(InvokerId invoker) {
       give_back_memory(instance, instance.wanted);
     else
       close_room(instance);
-    instances_.remove(id);
+    remove(id);
   }
 }
 
 void Loads::lose(InvokerId invoker) {
-  for (const InstanceId id : instances_.at(invoker)) instances_.remove(id);
+  for (const InstanceId id : instances_.at(invoker)) remove(id);
 }
 
 policy::Instance* Loads::find_at(InvokerId invoker, InstanceId id) {
@@ -81,9 +91,14 @@ policy::Instance* Loads::find_at(InvokerId invoker, InstanceId id) {
   return instance != nullptr && instance->invoker == invoker ? instance : nullptr;
 }
 
+bool Loads::is_raised_from_host(InstanceId id) {
+  const policy::Instance* instance = instances_.find(id);
+  return instance != nullptr && instance->level == Level::host;
+}
+
 std::optional<policy::SharedFunctionId> Loads::loaded(const InstanceLoaded& event, Time now) {
   policy::Instance* instance = find_at(event.invoker, event.instance);
-  if (instance == nullptr || !instance->loading()) return std::nullopt;
+  if (instance == nullptr || !instance->loading() || instance->held_back) return std::nullopt;
   if (event.level < instance->wanted) return std::nullopt;  // on its way
   if (instance->level != Level::none) give_back_memory(*instance, instance->level);
   instance->level = instance->wanted;
@@ -96,11 +111,12 @@ std::optional<policy::SharedFunctionId> Loads::loaded(const InstanceLoaded& even
 
 std::optional<policy::SharedFunctionId> Loads::failed(const LoadFailed& event, Time now) {
   policy::Instance* instance = find_at(event.invoker, event.instance);
-  if (instance == nullptr || !instance->loading()) return std::nullopt;
+  if (instance == nullptr || !instance->loading() || instance->held_back) return std::nullopt;
   const policy::SharedFunctionId function = instance->function;
   give_back_memory(*instance, instance->wanted);
   instance->wanted = instance->level;
   instance->idle_since = now;
+  instance->unused = false;
   if (instance->level == Level::none)
     instances_.remove(event.instance);
   else
@@ -145,6 +161,7 @@ InstanceId Loads::enter(InvokerId invoker, const Claim& claim, const SlicePositi
   policy::Instance* instance = instances_.free_at(invoker, gpu, claim.function);
   CHECK_MSG(instance != nullptr, "a batch runs only where its instance is loaded");
   ++instance->running;
+  instance->unused = false;
   books_.room(invoker, gpu).take(claim.function, 1);
   return instance->id;
 }
@@ -155,6 +172,7 @@ InstanceId Loads::enter_again(InstanceId id) {
     return InstanceId::none();
   close_room(*instance);
   ++instance->running;
+  instance->unused = false;
   open_room(*instance);
   return id;
 }
@@ -179,51 +197,77 @@ void Loads::lower(policy::Instance& instance, bool for_good, std::vector<Action>
   out.emplace_back(EvictInstance{.invoker = instance.invoker, .instance = instance.id, .level = instance.wanted});
 }
 
-// Room for an instance, by sending away what was used longest ago; false: not now, what is on its way out comes first.
-bool Loads::make_room(const policy::Instance& instance, Level level, std::vector<Action>& out) {
-  if (take_memory(instance, level)) return true;
-  const auto gpu = gpu_of(instance, level);
-  Bytes coming;
-  for (const InstanceId id : instances_.at(instance.invoker)) {
-    const policy::Instance& other = *instances_.find(id);
-    const bool same_place = memory_place(other.level) == memory_place(level) && (!gpu || other.gpu == *gpu);
-    if (same_place && other.wanted < other.level) coming += functions_[other.function.index()].memory;
-  }
-  const policy::Invoker& invoker = books_.invokers()[instance.invoker.index()];
-  const Bytes free = gpu ? invoker.gpus[*gpu].memory_free : invoker.memory_free;
-  const Bytes needed = functions_[instance.function.index()].memory;
-  while (free + coming < needed) {
-    policy::Instance* oldest = instances_.oldest_idle(instance.invoker, gpu);
-    if (oldest == nullptr) break;
-    coming += functions_[oldest->function.index()].memory;
-    lower(*oldest, !gpu, out);
-  }
-  return false;
-}
-
-void Loads::load(const policy::Wishes::Load& wish, std::vector<Action>& out) {
+bool Loads::load(const policy::View& view, const policy::Wishes::Load& wish, std::vector<Action>& out) {
   CHECK(books_.knows(wish.invoker) && wish.function.index() < functions_.size());
   const policy::Invoker& invoker = books_.invokers()[wish.invoker.index()];
   const policy::SharedFunction& function = functions_[wish.function.index()];
-  if (!invoker.usable || invoker.warm || function.queues.empty()) return;  // nobody has such a function any more
-  if (wish.level == Level::device && wish.gpu >= invoker.gpus.size()) return;
+  if (!invoker.usable || invoker.warm || function.queues.empty()) return false;  // nobody has such a function any more
+  if (wish.level == Level::device && wish.gpu >= invoker.gpus.size()) return false;
+  const auto victims = policy::victims_for(view, wish);
+  if (!victims) return false;
+  for (const InstanceId id : victims->list) lower(*instances_.find(id), wish.level != Level::device, out);
   policy::Instance* instance = instances_.raisable(wish.invoker, wish.function, wish.level);
-  policy::Instance fresh{.function = wish.function, .invoker = wish.invoker, .gpu = wish.gpu};
-  if (instance != nullptr) instance->gpu = wish.gpu;
-  if (!make_room(instance != nullptr ? *instance : fresh, wish.level, out)) return;
   if (instance == nullptr) {
-    fresh.id = instances_.next_id();
-    instance = &instances_.add(fresh);
+    instance = &instances_.add({.id = instances_.next_id(), .function = wish.function, .invoker = wish.invoker});
   } else {
     close_room(*instance);
   }
+  instance->gpu = wish.gpu;
   instance->wanted = wish.level;
-  out.emplace_back(LoadInstance{.invoker = wish.invoker,
-                                .instance = instance->id,
-                                .application = function.application,
-                                .function = function.function,
-                                .level = wish.level,
-                                .gpu = wish.gpu});
+  instance->held_back = instance->unused = true;
+  instance->ready_at = view.now + Duration::ms(policy::load_ms(view, function, instance->level, wish.level));
+  books_.owe_memory(wish.invoker, gpu_of(*instance, wish.level), function.memory);
+  held_back_.push_back(instance->id);
+  return true;
+}
+
+// Whether the memory of the first load that is held back at its place is free: all of them have booked theirs.
+bool Loads::has_room(const policy::Instance& instance) {
+  Bytes free = books_.free_memory(instance.invoker, gpu_of(instance, instance.wanted));
+  for (const InstanceId id : held_back_) {
+    const policy::Instance& other = *instances_.find(id);
+    if (goes_to_same_place(other, instance)) free += functions_[other.function.index()].memory;
+  }
+  return free >= functions_[instance.function.index()].memory;
+}
+
+bool Loads::is_first_held_back(const policy::Instance& instance) {
+  const auto first = std::find_if(held_back_.begin(), held_back_.end(),
+                                  [&](InstanceId id) { return goes_to_same_place(*instances_.find(id), instance); });
+  return *first == instance.id;
+}
+
+void Loads::call_off(policy::Instance& instance) {
+  give_back_memory(instance, instance.wanted);
+  if (instance.level == Level::none) return remove(instance.id);
+  std::erase(held_back_, instance.id);
+  instance.wanted = instance.level;
+  instance.held_back = instance.unused = false;
+  open_room(instance);
+}
+
+void Loads::proceed(const policy::View& view, std::vector<Action>& out) {
+  for (std::size_t i = 0; i < held_back_.size();) {
+    policy::Instance& instance = *instances_.find(held_back_[i]);
+    const policy::SharedFunction& function = functions_[instance.function.index()];
+    if (function.queues.empty()) {  // nobody has such a function any more
+      call_off(instance);
+      continue;
+    }
+    if (!is_first_held_back(instance) || !has_room(instance)) {
+      ++i;
+      continue;
+    }
+    held_back_.erase(held_back_.begin() + static_cast<std::ptrdiff_t>(i));
+    instance.held_back = false;
+    instance.ready_at = view.now + Duration::ms(policy::load_ms(view, function, instance.level, instance.wanted));
+    out.emplace_back(LoadInstance{.invoker = instance.invoker,
+                                  .instance = instance.id,
+                                  .application = function.application,
+                                  .function = function.function,
+                                  .level = instance.wanted,
+                                  .gpu = instance.gpu});
+  }
 }
 
 void Loads::evict(InstanceId id, std::vector<Action>& out) {

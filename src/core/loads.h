@@ -29,6 +29,7 @@ class Loads {
   // Events. The function that was loaded, failed to load or fell; nothing if the event is old.
   [[nodiscard]] std::optional<policy::SharedFunctionId> loaded(const InstanceLoaded& event, Time now);
   [[nodiscard]] std::optional<policy::SharedFunctionId> failed(const LoadFailed& event, Time now);
+  [[nodiscard]] bool is_raised_from_host(InstanceId id);
   // Since when a function has failed to load `count` times without being loaded; nothing: it has not. Earlier failures
   // are forgotten.
   [[nodiscard]] std::optional<Time> failing_since(policy::SharedFunctionId function, std::uint32_t count);
@@ -40,19 +41,26 @@ class Loads {
   [[nodiscard]] InstanceId enter_again(InstanceId id);
   void leave(InstanceId id, Time now);
 
-  // What a policy wishes, as commands. A load that needs room first gives up what was used longest ago, and waits.
-  void load(const policy::Wishes::Load& wish, std::vector<Action>& out);
+  // What a policy wishes, as commands. A load that needs room first gives up what is worth the least: its memory is
+  // booked at once, and the invoker is told when that is free. False: it cannot be loaded there now.
+  bool load(const policy::View& view, const policy::Wishes::Load& wish, std::vector<Action>& out);
   void evict(InstanceId id, std::vector<Action>& out);
+  // The loads whose memory is free.
+  void proceed(const policy::View& view, std::vector<Action>& out);
 
   [[nodiscard]] std::span<const policy::Instance> all() const { return instances_.all(); }
-  void visit(Archive& archive) { archive(instances_, failures_); }
+  [[nodiscard]] const Instances& instances() const { return instances_; }
+  void visit(Archive& archive) { archive(instances_, failures_, held_back_); }
 
  private:
   [[nodiscard]] bool take_memory(const policy::Instance& instance, Level level);
   void give_back_memory(const policy::Instance& instance, Level level);
   void open_room(const policy::Instance& instance);
   void close_room(const policy::Instance& instance);
-  [[nodiscard]] bool make_room(const policy::Instance& instance, Level level, std::vector<Action>& out);
+  [[nodiscard]] bool has_room(const policy::Instance& instance);
+  [[nodiscard]] bool is_first_held_back(const policy::Instance& instance);
+  void call_off(policy::Instance& instance);
+  void remove(InstanceId id);
   void lower(policy::Instance& instance, bool for_good, std::vector<Action>& out);
   [[nodiscard]] policy::Instance* find_at(InvokerId invoker, InstanceId id);
 
@@ -60,6 +68,7 @@ class Loads {
   const std::vector<policy::SharedFunction>& functions_;
   Instances instances_;
   std::vector<std::vector<Time>> failures_;  // to load, since it was loaded; by function
+  std::vector<InstanceId> held_back_;        // loads whose memory others hold, in the order in which they were booked
 };
 
 }  // namespace sluice::core

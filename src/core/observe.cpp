@@ -177,7 +177,10 @@ void Scheduler::on(const BatchFailed& event) {
 }
 
 void Scheduler::on(const InstanceLoaded& event) {
-  if (!loads_.loaded(event, now_)) return;
+  const bool from_host = loads_.is_raised_from_host(event.instance);
+  const auto function = loads_.loaded(event, now_);
+  if (!function) return;
+  demands_.loaded(*function, event.measured, from_host);
   ++counters_.loads;
   changed_ = true;
 }

@@ -18,6 +18,7 @@ Slot Requests::add(const RequestArrived& arrival, Time now) {
   request.waiting.clear();
   request.running.clear();
   request.promises.clear();
+  request.ahead.clear();
   slots_.emplace(arrival.id, slot);
   return slot;
 }

@@ -12,6 +12,7 @@
 #include "core/applications.h"
 #include "core/batches.h"
 #include "core/books.h"
+#include "core/demands.h"
 #include "core/loads.h"
 #include "core/queues.h"
 #include "core/requests.h"
@@ -145,7 +146,10 @@ class Scheduler {
   void dispatch(Time now, Commands& out);
   void ask_again();
   void drop(const policy::Proposals& proposals);
-  [[nodiscard]] bool book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
+  enum class Booked : std::uint8_t { nothing, load, batch };
+  [[nodiscard]] Booked book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
+  [[nodiscard]] bool book_batch(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
+  [[nodiscard]] bool book_load(policy::SharedFunctionId function, const policy::Proposal& proposal, Commands& out);
   void start_members(Slot batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
   [[nodiscard]] Duration expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const;
   policy::Waiting take_waiting(policy::QueueId queue, std::size_t at);
@@ -162,6 +166,7 @@ class Scheduler {
   Applications applications_;
   Books books_;
   Loads loads_;
+  Demands demands_;
   Requests requests_;
   Runs runs_;
   Batches batches_;

@@ -11,6 +11,7 @@
 #include "policy/infless.h"
 #include "policy/kaas.h"
 #include "policy/keep_alive.h"
+#include "policy/loading.h"
 #include "policy/orion.h"
 #include "policy/reserved.h"
 #include "policy/sluice.h"
@@ -57,6 +58,7 @@ std::unique_ptr<Prewarm> make_prewarm(std::string_view name, const Parameters& p
   if (std::find(kEvaluation.begin(), kEvaluation.end(), name) != kEvaluation.end())
     return make_prewarm_ewma(parameters);
   if (name == "fifo") return make_prewarm_none();
+  if (name == "sluice") return make_prewarm_ahead(parameters);
   return make_prewarm_keep_alive(parameters);
 }
 
@@ -75,12 +77,12 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
   if (name == "sluice") {
     SluiceParts parts = make_sluice(parameters);
     return Policies{.admission = std::move(parts.admission),
-                    .dispatch = std::move(parts.dispatch),
+                    .dispatch = make_loading(std::move(parts.dispatch)),
                     .prewarm = make_prewarm(name, parameters),
                     .learns = parameter_or(parameters, "learn", 1) != 0};
   }
   return Policies{.admission = make_admission(name),
-                  .dispatch = make_dispatch(name, parameters, prepared),
+                  .dispatch = make_loading(make_dispatch(name, parameters, prepared)),
                   .prewarm = make_prewarm(name, parameters)};
 }
 

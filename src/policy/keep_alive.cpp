@@ -2,21 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
-#include "policy/runnable.h"
+#include "policy/loading.h"
 
 namespace sluice::policy {
 namespace {
-
-// What there is of a function now.
-struct Stock {
-  std::uint32_t instances = 0;  // ready or on their way
-  std::uint32_t ready = 0;
-  std::uint32_t loading = 0;
-  std::uint32_t room = 0;  // batches that could start
-  std::uint32_t waiting = 0;
-};
 
 // When calls of a function come.
 struct Calls {
@@ -31,17 +21,32 @@ Duration load_time(const SharedFunction& function) {
                                          : function.cold_start.process + function.cold_start.host;
 }
 
+bool belongs(const View& view, const SharedFunction& function, ApplicationId application) {
+  return std::any_of(function.queues.begin(), function.queues.end(),
+                     [&](QueueId queue) { return view.queue(queue).application == application; });
+}
+
+// Whether requests were announced that will come before the function could be loaded.
+bool is_announced(const View& view, const SharedFunction& function) {
+  return std::any_of(view.announced.begin(), view.announced.end(), [&](const RequestAnnounced& a) {
+    return a.expected - load_time(function) <= view.now && belongs(view, function, a.application);
+  });
+}
+
 class KeepWarm : public Prewarm {
  public:
   explicit KeepWarm(Duration keep_alive) : keep_alive_(keep_alive) {}
 
   void decide(const View& view, Wishes& out) override {
-    count(view);
-    planned_.assign(view.invokers.size(), Bytes{});
     for (const SharedFunction& function : view.functions) {
-      const std::uint32_t wanted = std::max({for_waiting(function), target(view, function), announced(view, function)});
-      const Stock& stock = stock_[function.id.index()];
-      for (std::uint32_t i = stock.instances; i < wanted; ++i) want(view, function, out);
+      const bool announced = is_announced(view, function);
+      const std::uint32_t wanted = std::max<std::uint32_t>(target(view, function), announced ? 1 : 0);
+      if (wanted == 0) continue;
+      const Stock stock = stock_of(view, function);
+      if (stock.ready + stock.loading >= wanted) continue;
+      const double worth = announced ? worth_soon(view, function) : worth_of_target(view, function);
+      const auto place = place_to_load(view, {.function = function.id, .worth = worth});
+      for (std::uint32_t i = stock.ready + stock.loading; place && i < wanted; ++i) out.load.push_back(*place);
     }
     for (const Instance& instance : view.instances) {
       if (instance.used && instance.idle() && gone_at(view, instance) <= view.now) out.evict.push_back(instance.id);
@@ -68,89 +73,48 @@ class KeepWarm : public Prewarm {
   void visit(Archive&) override {}
 
  protected:
-  // How many instances to have whether or not anybody waits.
+  // How many instances to have though nobody waits, and what having one more is worth (loading.h).
   [[nodiscard]] virtual std::uint32_t target(const View&, const SharedFunction&) const { return 0; }
+  [[nodiscard]] virtual double worth_of_target(const View& view, const SharedFunction& function) const {
+    return worth_of(view, function);
+  }
   // When an idle instance need not stay any longer.
   [[nodiscard]] virtual Time gone_at(const View& view, const Instance& instance) const {
-    return stock_[instance.function.index()].waiting > 0 ||
-                   announced(view, view.functions[instance.function.index()]) > 0
-               ? Time::max()
-               : instance.idle_since + keep_alive_;
+    const SharedFunction& function = view.functions[instance.function.index()];
+    return is_waited_for(view, function) || is_announced(view, function) ? Time::max()
+                                                                         : instance.idle_since + keep_alive_;
   }
   // When the next load is due by itself; Time::max(): never.
   [[nodiscard]] virtual Time expected_load(const SharedFunction&) const { return Time::max(); }
 
-  [[nodiscard]] const Stock& stock(SharedFunctionId function) const { return stock_[function.index()]; }
+  static bool is_waited_for(const View& view, const SharedFunction& function) {
+    return std::any_of(function.queues.begin(), function.queues.end(),
+                       [&](QueueId queue) { return !view.queue(queue).waiting.empty(); });
+  }
   Duration keep_alive_;
+};
+
+// Loads the functions of stages that requests in the system will come to, while earlier stages run.
+class Ahead final : public KeepWarm {
+ public:
+  using KeepWarm::KeepWarm;
+
+ protected:
+  [[nodiscard]] std::uint32_t target(const View& view, const SharedFunction& function) const override {
+    return is_ahead(view, function) ? 1 : 0;
+  }
+  [[nodiscard]] double worth_of_target(const View& view, const SharedFunction& function) const override {
+    return worth_soon(view, function);
+  }
+  [[nodiscard]] Time gone_at(const View& view, const Instance& instance) const override {
+    const SharedFunction& function = view.functions[instance.function.index()];
+    return is_ahead(view, function) ? Time::max() : KeepWarm::gone_at(view, instance);
+  }
 
  private:
-  void count(const View& view) {
-    stock_.assign(view.functions.size(), {});
-    for (const Instance& instance : view.instances) {
-      if (!instance.used || instance.wanted < instance.level || instance.wanted == Level::none) continue;
-      const SharedFunction& function = view.functions[instance.function.index()];
-      // What only lies on the host, or was loaded where it cannot run, helps nobody.
-      if (instance.wanted != level_at(view, function, view.invokers[instance.invoker.index()])) continue;
-      Stock& stock = stock_[instance.function.index()];
-      ++stock.instances;
-      stock.loading += instance.loading() ? 1 : 0;
-      stock.ready += instance.loading() ? 0 : 1;
-      stock.room += instance.loading() ? 0 : instance.batches - instance.running;
-    }
-    for (const std::uint32_t queue : view.busy_queues) {
-      stock_[view.queues[queue].shared.index()].waiting +=
-          static_cast<std::uint32_t>(view.queues[queue].waiting.size());
-    }
+  static bool is_ahead(const View& view, const SharedFunction& function) {
+    return function.id.index() < view.demand.size() && view.demand[function.id.index()].ahead > 0;
   }
-
-  // Whoever waits while nothing is free wants more of it, by half of what is there at a time.
-  [[nodiscard]] std::uint32_t for_waiting(const SharedFunction& function) const {
-    const Stock& stock = stock_[function.id.index()];
-    if (stock.waiting == 0 || stock.room > 0) return 0;
-    return stock.ready + std::min(stock.waiting, 1 + stock.ready / 2);
-  }
-
-  [[nodiscard]] std::uint32_t announced(const View& view, const SharedFunction& function) const {
-    for (const RequestAnnounced& a : view.announced) {
-      if (a.expected - load_time(function) <= view.now && belongs(view, function, a.application)) return 1;
-    }
-    return 0;
-  }
-
-  static bool belongs(const View& view, const SharedFunction& function, ApplicationId application) {
-    return std::any_of(function.queues.begin(), function.queues.end(),
-                       [&](QueueId queue) { return view.queue(queue).application == application; });
-  }
-
-  // Of the machines that could run it, GPUs first, the one with the most free slices that has, or could make, room in
-  // memory; then the most memory, then lowest id.
-  void want(const View& view, const SharedFunction& function, Wishes& out) {
-    std::optional<Wishes::Load> best;
-    std::tuple<bool, Level, std::uint32_t, std::int64_t> best_rank;
-    for (const Invoker& invoker : view.invokers) {
-      if (!invoker.usable || invoker.warm) continue;
-      const Level level = level_at(view, function, invoker);
-      if (level == Level::none) continue;
-      const bool device = level == Level::device;
-      const std::size_t places = device ? invoker.gpus.size() : 1;
-      for (std::size_t g = 0; g < places; ++g) {
-        const Bytes free = (device ? invoker.gpus[g].memory_free : invoker.memory_free) - planned_[invoker.id.index()];
-        if ((device ? invoker.gpus[g].memory : invoker.memory) < function.memory) continue;
-        const std::tuple rank(free >= function.memory, level, device ? invoker.gpus[g].free_count() : invoker.vcpu_free,
-                              free.count());
-        if (best && rank <= best_rank) continue;
-        best_rank = rank;
-        best = Wishes::Load{function.id, invoker.id, level, static_cast<std::uint16_t>(g)};
-      }
-    }
-    if (!best) return;
-    planned_[best->invoker.index()] += function.memory;
-    out.load.push_back(*best);
-  }
-
-  // Of one decision only: not part of the state.
-  std::vector<Stock> stock_;
-  std::vector<Bytes> planned_;  // by the wishes so far, per invoker
 };
 
 class Ewma final : public KeepWarm {
@@ -194,14 +158,14 @@ class Ewma final : public KeepWarm {
     const SharedFunction& function = view.functions[instance.function.index()];
     const Calls* calls = known(function);
     if (calls == nullptr) return KeepWarm::gone_at(view, instance);
-    if (stock(instance.function).waiting > 0) return Time::max();
+    if (is_waited_for(view, function)) return Time::max();
     if (rare(*calls, function)) {
       // Between two calls it is not needed; from shortly before the next it is.
       const bool needed_soon = view.now >= expected_load(function) && view.now < forgotten(*calls);
       return needed_soon ? forgotten(*calls) : instance.idle_since;
     }
-    return stock(instance.function).instances > target(view, function) ? instance.idle_since + keep_alive_
-                                                                       : Time::max();
+    const Stock stock = stock_of(view, function);
+    return stock.ready + stock.loading > target(view, function) ? instance.idle_since + keep_alive_ : Time::max();
   }
 
   // Early enough to be ready when the next call is expected, with half a load time in hand.
@@ -233,6 +197,9 @@ std::unique_ptr<Prewarm> make_prewarm_none() {
 }
 std::unique_ptr<Prewarm> make_prewarm_keep_alive(const Parameters& parameters) {
   return std::make_unique<KeepWarm>(Duration::s(parameter_or(parameters, "keep_alive_s", 600)));
+}
+std::unique_ptr<Prewarm> make_prewarm_ahead(const Parameters& parameters) {
+  return std::make_unique<Ahead>(Duration::s(parameter_or(parameters, "keep_alive_s", 600)));
 }
 std::unique_ptr<Prewarm> make_prewarm_ewma(const Parameters& parameters) {
   return std::make_unique<Ewma>(parameters);

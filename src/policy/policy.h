@@ -15,7 +15,9 @@
 
 namespace sluice::policy {
 
-// One way to run a batch: `members` invocations of the queue from `first` on, oldest first.
+// One way to run a batch: `members` invocations of the queue from `first` on, oldest first. Or to load the function for
+// them where it is not (`load`): whoever waits when that is done is asked about again, so that nobody is bound to a
+// load that fails or takes long, and those who come meanwhile go along.
 struct Proposal {
   Configuration configuration;
   InvokerId invoker;
@@ -23,6 +25,8 @@ struct Proposal {
   std::uint32_t first = 0;    // first + members ≤ what waits
   ReservationId reservation;  // what was promised to it; none: what is free
   Time latest = Time::max();  // it may start; later it is not run
+  Level load = Level::none;   // above none: nothing starts, the function is loaded there, as far as this
+  std::uint16_t gpu = 0;      // there: level device
 };
 
 // Ranked alternatives for one queue, and what finding them took. Or the verdict that some of its invocations are not
@@ -52,7 +56,7 @@ class Dispatch {
   virtual void begin(const View& view) = 0;
   // The next queue's alternatives; false when there is nothing more to do at this instant.
   virtual bool next(const View& view, Proposals& out) = 0;
-  // Which alternative was booked; nothing: none fitted.
+  // Which alternative was booked and starts; nothing: none fitted, or something is loaded first.
   virtual void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) = 0;
   // A request is over, however it ended: nothing of it will be asked about again.
   virtual void ended(const View&, RequestId) {}
@@ -96,7 +100,9 @@ struct Wishes {
     SharedFunctionId function;
     InvokerId invoker;
     Level level = Level::device;
-    std::uint16_t gpu = 0;  // level device
+    std::uint16_t gpu = 0;            // level device
+    double worth = 0;                 // what has to go for it is worth less (loading.h)
+    Time waited_since = Time::max();  // by the oldest who waits for it; max: nobody does
   };
   std::vector<Load> load;
   std::vector<InstanceId> evict;  // idle ones

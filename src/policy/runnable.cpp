@@ -16,9 +16,9 @@ Level level_of(const Configuration& c) {
 
 // Ready for configurations of this level, or being loaded for them.
 bool is_loaded(const View& view, const Queue& queue, Level level, InvokerId invoker) {
-  return std::any_of(view.instances.begin(), view.instances.end(), [&](const Instance& instance) {
-    return instance.used && instance.function == queue.shared && instance.invoker == invoker &&
-           instance.wanted == level;
+  const auto slots = view.instances_of(queue.shared);
+  return std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    return view.instances[slot].invoker == invoker && view.instances[slot].wanted == level;
   });
 }
 

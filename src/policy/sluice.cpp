@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policy/batch_wait.h"
+#include "policy/loading.h"
 #include "policy/slack.h"
 #include "policy/sluice_parts.h"
 #include "profile/transfer.h"
@@ -77,6 +78,8 @@ class SluiceDispatch final : public Dispatch {
     least_gain_ = settings_.wait_gain * rise(settings_.wait_load);
     reserve_ms_ = settings_.reserve_load_ms * rise(0.75);
     roomiest_ = load <= settings_.roomiest_load;
+    cold_ = std::any_of(view.invokers.begin(), view.invokers.end(),
+                        [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
   }
 
   bool next(const View& view, Proposals& out) override {
@@ -159,7 +162,8 @@ class SluiceDispatch final : public Dispatch {
       });
       mine = known != models_.end()
                  ? *known
-                 : std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model()), {}});
+                 : std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model())});
+      if (known == models_.end()) mine->queues = queues_by_stage(view, *queue.planner);
     }
     if (!mine->fits) return nullptr;
     const Application& application = *view.application(queue.application).application;
@@ -169,6 +173,14 @@ class SluiceDispatch final : public Dispatch {
     if (found == nullptr)
       found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, level, settings_.model);
     return found.get();
+  }
+
+  static std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlanner& planner) {
+    std::vector<QueueId> out(planner.model().stages.size());
+    for (const Queue& queue : view.queues) {
+      if (queue.planner.get() == &planner) out[queue.model_stage] = queue.id;
+    }
+    return out;
   }
 
   // Whether a first stage had better wait for company; then it is asked again when that has changed.
@@ -198,7 +210,7 @@ class SluiceDispatch final : public Dispatch {
     const BatchWait& rule = wait_rule(queue, *m, rate);
     const Waiting& oldest = queue.waiting.front();
     const std::size_t n = queue.waiting.size();
-    const double age = m->horizon_ms() - (oldest.deadline - view.now).to_ms();
+    const double age = m->horizon_ms() - (oldest.deadline - view.now).to_ms() + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
     const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience;
@@ -227,11 +239,14 @@ class SluiceDispatch final : public Dispatch {
     out.work.searches = 1;
     const SluiceModel* m = model(view, queue);
     if (m == nullptr) return propose_by_frontier(view, queue, out);
-    score(view, queue, *m);
+    const double loads = loads_ms(view, queue, *m), left = left_ms(view, queue, *m);
+    score(view, queue, *m, left - loads);
     // A lone request delays no other, so it runs even if its plan says "late": the measured time corrects a profile
     // that was learned too slow.
     const bool drops = settings_.drop && state_->inside.size() > 1;
     const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
+    // How long loads take is a guess: nobody is given up for it.
+    if (loads > 0 && (scored_.empty() || scored_.front().score >= miss)) score(view, queue, *m, left);
     const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue, *m);
     if (drops && hopeless) return drop_oldest(queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
@@ -276,10 +291,28 @@ class SluiceDispatch final : public Dispatch {
     return (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
   }
 
-  // All ways to run the oldest invocations, as a heap with the best on top.
-  void score(const View& view, const Queue& queue, const SluiceModel& m) {
+  // How long the stages from this one on will wait because their functions are not loaded: each can begin when the one
+  // before it is done and its own load has ended, and all loads begin now. Caveat: of several branches only the first.
+  [[nodiscard]] double loads_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
+    if (!cold_) return 0;
+    const std::vector<QueueId>& stages = models_[queue.id.index()]->queues;
+    double at = 0, waits = 0;
+    for (auto stage = std::optional(queue.model_stage); stage; stage = m.next(*stage)) {
+      if (!stages[*stage].valid()) continue;  // it runs nothing
+      const SharedFunction& function = view.functions[view.queue(stages[*stage]).shared.index()];
+      const Stock stock = stock_of(view, function);
+      const Level from = stock.on_host ? Level::host : Level::none;
+      const double ready = stock.first_ready < Time::max() ? (stock.first_ready - view.now).to_ms()
+                                                           : load_ms(view, function, from, function.level);
+      waits += std::max(0.0, ready - at);
+      at = std::max(at, ready) + m.choices(*stage).front().ms;
+    }
+    return waits;
+  }
+
+  // All ways to run the oldest invocations within `left` milliseconds, as a heap with the best on top.
+  void score(const View& view, const Queue& queue, const SluiceModel& m, double left) {
     scored_.clear();
-    const double left = left_ms(view, queue, m);
     const bool moves = queue.waiting.front().inputs_at.valid();
     const std::vector<Choice>& choices = m.choices(queue.model_stage);
     for (std::size_t i = 0; i < choices.size();) {
@@ -383,8 +416,9 @@ class SluiceDispatch final : public Dispatch {
   // Derived, or of one instant only: not part of the state.
   struct Models {
     std::shared_ptr<const plan::FrontierPlanner> planner;
-    bool fits = false;                                                            // into memory
-    std::array<std::shared_ptr<const SluiceModel>, MissPrice::kLevels> by_level;  // made when first asked for
+    bool fits = false;                                                                 // into memory
+    std::array<std::shared_ptr<const SluiceModel>, MissPrice::kLevels> by_level = {};  // made when first asked for
+    std::vector<QueueId> queues = {};                                                  // by stage of the model
   };
   struct Rules {
     std::shared_ptr<const Models> models;  // held, so that another model cannot have the address of this one
@@ -400,6 +434,7 @@ class SluiceDispatch final : public Dispatch {
   std::size_t at_ = 0;
   double least_gain_ = 0, reserve_ms_ = 0;
   bool roomiest_ = true;
+  bool cold_ = false;  // there are machines on which functions have to be loaded
   // Of the batch proposed last.
   double expected_ms_ = 0;
   std::vector<std::pair<RequestId, Duration>> members_;  // and how long each waited for company

@@ -16,6 +16,7 @@
 #include "domain/experiment.h"
 #include "domain/ids.h"
 #include "plan/frontier_planner.h"
+#include "policy/demand.h"
 #include "policy/free_index.h"
 #include "policy/ring.h"
 
@@ -153,9 +154,14 @@ struct Instance {
   std::uint32_t batches = 1;   // it can run at once
   std::uint32_t running = 0;
   Time idle_since;
+  Time ready_at;           // loading: when it is expected to be ready
+  bool held_back = false;  // loading: others leave first, the invoker was not told yet
+  bool unused = false;     // no batch ran on it since it was loaded
   [[nodiscard]] bool loading() const { return wanted > level; }
   [[nodiscard]] bool idle() const { return running == 0 && wanted == level; }
-  void visit(Archive& a) { a(used, id, function, invoker, gpu, level, wanted, batches, running, idle_since); }
+  void visit(Archive& a) {
+    a(used, id, function, invoker, gpu, level, wanted, batches, running, idle_since, ready_at, held_back, unused);
+  }
 };
 
 // Derived from the applications that have it.
@@ -186,6 +192,8 @@ struct ApplicationModel {
   std::uint32_t tenant = 0;  // position in View::tenants
 };
 
+using Slots = std::vector<std::uint32_t>;  // of View::instances
+
 struct View {
   Time now;
   std::span<const Queue> queues;                   // QueueId is the position
@@ -196,10 +204,20 @@ struct View {
   std::span<const SharedFunction> functions;       // SharedFunctionId is the position
   std::span<const Instance> instances;             // slots; `used` says which are there
   std::span<const TenantRoom> tenants;             // by tenant; none: nobody has a quota
+  std::span<const Slots> by_function, by_invoker;  // slots of instances that are there, in no order
+  std::span<const Demand> demand;                  // SharedFunctionId is the position; shorter: nothing is known
   std::span<const RequestAnnounced> announced;     // requests known ahead: those whose instant has not come
   const Transfer& transfer;                        // what moving inputs is believed to take
   [[nodiscard]] const Queue& queue(QueueId id) const { return queues[id.index()]; }
   [[nodiscard]] const ApplicationModel& application(ApplicationId id) const { return applications[id.index()]; }
+  [[nodiscard]] std::span<const std::uint32_t> instances_of(SharedFunctionId function) const {
+    return function.index() < by_function.size() ? std::span(by_function[function.index()])
+                                                 : std::span<const std::uint32_t>();
+  }
+  [[nodiscard]] std::span<const std::uint32_t> instances_at(InvokerId invoker) const {
+    return invoker.index() < by_invoker.size() ? std::span(by_invoker[invoker.index()])
+                                               : std::span<const std::uint32_t>();
+  }
   // Whether the queue's tenant may take so much now, wherever that is.
   [[nodiscard]] bool allowed(const Queue& queue, const Configuration& c) const {
     return tenants.empty() || tenants[application(queue.application).tenant].covers(c);

@@ -113,6 +113,9 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
                   .measured = run,
                   .gone = !up};  // sent to a machine that is already dead
   if (const Machines::Loaded* loaded = machines_.find(command.invoker, command.instance); loaded != nullptr) {
+    const bool waited = std::any_of(command.members.begin(), command.members.end(),
+                                    [&](const BatchMember& member) { return member.ready <= loaded->since; });
+    if (waited && next_request_ > experiment_.workload.warmup) ++result_.cold_batches;
     for (const BatchMember& member : command.members) {
       if (loaded->since < member.ready) continue;
       if (const auto it = asked_.find(member.request.value()); it != asked_.end()) it->second.cold = true;

@@ -36,6 +36,7 @@ struct RunResult {
   LatencyHistogram thinking;                            // the scheduler's time charged for a batch, warm-up included
   std::uint64_t expansions = 0, states = 0;             // of searches that led to batches
   std::uint64_t cold_starts = 0;                        // instances raised after warm-up
+  std::uint64_t cold_batches = 0;                       // that waited for a load, after warm-up
   std::uint64_t planned = 0, configuration_misses = 0;  // batches, warm-up included
   double idle_warm_gb_s = 0;                            // memory of instances that did nothing, after warm-up
   double vcpu_seconds = 0, slice_seconds = 0;           // held

@@ -157,6 +157,8 @@ class Scene {
     const EvictInstance evict = pop(evictions_);
     return see(InstanceUnloaded{.invoker = evict.invoker, .instance = evict.instance, .level = evict.level});
   }
+  [[nodiscard]] bool loading() const { return !loads_.empty(); }
+  [[nodiscard]] bool evicting() const { return !evictions_.empty(); }
   Scene& lose(std::uint32_t invoker, std::uint64_t epoch = 1) {
     std::erase_if(started_, [&](const StartBatch& b) { return b.invoker == InvokerId(invoker); });
     return see(InvokerLost{InvokerId(invoker), epoch});

@@ -1,0 +1,271 @@
+#include "policy/loading.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "policy/runnable.h"
+#include "profile/cold_start.h"
+
+namespace sluice::policy {
+namespace {
+
+constexpr double kAll = std::numeric_limits<double>::infinity();
+constexpr double kPinned = 1e12;
+constexpr double kSoonMs = 1'000;
+constexpr double kSurely = 0.5;  // what goes for it is worth half as much at the most, so that nothing goes in circles
+
+const Demand* demand_of(const View& view, SharedFunctionId function) {
+  return function.index() < view.demand.size() ? &view.demand[function.index()] : nullptr;
+}
+
+std::uint32_t waiting_for(const View& view, const SharedFunction& function) {
+  std::size_t sum = 0;
+  for (const QueueId queue : function.queues) sum += view.queue(queue).waiting.size();
+  return static_cast<std::uint32_t>(sum);
+}
+
+// Of one invocation alone, at the least configuration.
+double service_ms(const View& view, const SharedFunction& function) {
+  if (function.queues.empty()) return 0;
+  const Queue& queue = view.queue(function.queues.front());
+  return plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;
+}
+
+bool on_device(Level level) {
+  return level == Level::device;
+}
+
+bool is_at(const Instance& instance, Level level, const Wishes::Load& load) {
+  return level == load.level && (!on_device(level) || instance.gpu == load.gpu);
+}
+
+Bytes free_at(const View& view, const Wishes::Load& load) {
+  const Invoker& invoker = view.invokers[load.invoker.index()];
+  return on_device(load.level) ? invoker.gpus[load.gpu].memory_free : invoker.memory_free;
+}
+
+}  // namespace
+
+Time waited_since(const View& view, const SharedFunction& function) {
+  Time oldest = Time::max();
+  for (const QueueId queue : function.queues) {
+    if (!view.queue(queue).waiting.empty()) oldest = std::min(oldest, view.queue(queue).waiting.front().ready);
+  }
+  return oldest;
+}
+
+Stock stock_of(const View& view, const SharedFunction& function) {
+  Stock out{.waiting = waiting_for(view, function)};
+  for (const std::uint32_t slot : view.instances_of(function.id)) {
+    const Instance& instance = view.instances[slot];
+    out.on_host = out.on_host || instance.wanted == Level::host;
+    if (instance.wanted < instance.level || instance.wanted == Level::none) continue;
+    // What only lies on the host, or was loaded where it cannot run, helps nobody.
+    if (instance.wanted != level_at(view, function, view.invokers[instance.invoker.index()])) continue;
+    if (instance.loading()) {
+      ++out.loading;
+      out.first_ready = std::min(out.first_ready, std::max(instance.ready_at, view.now));
+    } else {
+      ++out.ready;
+      out.room += instance.batches - instance.running;
+      out.first_ready = view.now;
+    }
+  }
+  return out;
+}
+
+double load_ms(const View& view, const SharedFunction& function, Level from, Level to) {
+  const Demand* demand = demand_of(view, function.id);
+  if (demand != nullptr && from == Level::none && demand->load_ms >= 0) return demand->load_ms;
+  if (demand != nullptr && from == Level::host && demand->raise_ms >= 0) return demand->raise_ms;
+  return profile::load_time(function.cold_start, from, to).to_ms();
+}
+
+double worth_soon(const View& view, const SharedFunction& function) {
+  return kSurely * (load_ms(view, function, Level::none, function.level) + 1) / kSoonMs;
+}
+
+double worth_of(const View& view, const SharedFunction& function) {
+  const Demand* demand = demand_of(view, function.id);
+  if (demand == nullptr) return 0;
+  const double copies = 1 + static_cast<double>(view.instances_of(function.id).size());
+  return kSurely * (load_ms(view, function, Level::none, function.level) + 1) * demand->per_ms(view.now) /
+         (copies * copies);
+}
+
+// Of several instances of a function each is missed less.
+double worth_of(const View& view, const Instance& instance) {
+  const SharedFunction& function = view.functions[instance.function.index()];
+  const Demand* demand = demand_of(view, instance.function);
+  const bool needed = (demand != nullptr && demand->ahead > 0) || waiting_for(view, function) > 0;
+  if (needed && instance.unused) return kPinned;
+  double copies = 0;
+  for (const std::uint32_t slot : view.instances_of(function.id))
+    copies += view.instances[slot].level == instance.level ? 1 : 0;
+  const double per_ms = needed ? 1 / kSoonMs : demand == nullptr ? 0 : demand->per_ms(view.now);
+  // From device memory it goes to the host if that has room, and is quick to come back.
+  const bool keeps_copy =
+      on_device(instance.level) && view.invokers[instance.invoker.index()].memory_free >= function.memory;
+  const double missing = load_ms(view, function, keeps_copy ? Level::host : Level::none, instance.level);
+  return (missing + 1) * per_ms / std::max(1.0, copies * copies);
+}
+
+std::optional<Victims> victims_for(const View& view, const Wishes::Load& load) {
+  const Bytes needed = view.functions[load.function.index()].memory;
+  Bytes free = free_at(view, load);
+  struct One {
+    double worth = 0, density = 0;
+    const Instance* instance = nullptr;
+    Bytes memory;
+  };
+  std::vector<One> idle;
+  if (free < needed) {
+    for (const std::uint32_t slot : view.instances_at(load.invoker)) {
+      const Instance& instance = view.instances[slot];
+      if (!is_at(instance, instance.level, load)) continue;
+      const Bytes memory = view.functions[instance.function.index()].memory;
+      if (instance.wanted < instance.level) free += memory;  // on its way out
+      if (!instance.idle()) continue;
+      const double worth = worth_of(view, instance);
+      const bool pinned =
+          worth >= kPinned && waited_since(view, view.functions[instance.function.index()]) <= load.waited_since;
+      if (worth < load.worth && !pinned)
+        idle.push_back(
+            {worth, worth / static_cast<double>(std::max<std::int64_t>(memory.count(), 1)), &instance, memory});
+    }
+  }
+  std::sort(idle.begin(), idle.end(), [](const One& a, const One& b) {
+    const auto key = [](const One& o) { return std::tuple(o.density, o.instance->idle_since, o.instance->id); };
+    return key(a) < key(b);
+  });
+  std::size_t count = 0;
+  for (; count < idle.size() && free < needed; ++count) free += idle[count].memory;
+  if (free < needed) return std::nullopt;
+  Victims out;
+  for (std::size_t i = count; i-- > 0;) {  // those may stay that a larger one made needless
+    if (free - idle[i].memory >= needed) {
+      free = free - idle[i].memory;
+      continue;
+    }
+    out.list.push_back(idle[i].instance->id);
+    out.loss += idle[i].worth;
+  }
+  if (out.loss >= load.worth && !out.list.empty()) return std::nullopt;
+  return out;
+}
+
+std::optional<Wishes::Load> place_to_load(const View& view, const Wishes::Load& wish) {
+  const SharedFunction& function = view.functions[wish.function.index()];
+  std::optional<Wishes::Load> best;
+  std::tuple<Level, double, std::uint32_t, std::int64_t> best_rank;
+  for (const Invoker& invoker : view.invokers) {
+    if (!invoker.usable || invoker.warm) continue;
+    const Level level = level_at(view, function, invoker);
+    if (level == Level::none) continue;
+    const std::size_t places = on_device(level) ? invoker.gpus.size() : 1;
+    for (std::size_t g = 0; g < places; ++g) {
+      const Wishes::Load load{function.id, invoker.id,       level, static_cast<std::uint16_t>(g),
+                              wish.worth,  wish.waited_since};
+      if ((on_device(level) ? invoker.gpus[g].memory : invoker.memory) < function.memory) continue;
+      const auto victims = victims_for(view, load);
+      if (!victims) continue;
+      const std::tuple rank(level, -victims->loss, on_device(level) ? invoker.gpus[g].free_count() : invoker.vcpu_free,
+                            free_at(view, load).count());
+      if (best && rank <= best_rank) continue;
+      best_rank = rank;
+      best = load;
+    }
+  }
+  return best;
+}
+
+// Another instance where some are ready helps only if the load ends before these have done what waits.
+Wishes::Load for_waiting(const View& view, Wishes::Load load) {
+  const SharedFunction& function = view.functions[load.function.index()];
+  const Stock stock = stock_of(view, function);
+  const bool helps = stock.ready == 0 || stock.waiting * service_ms(view, function) / stock.ready >=
+                                             load_ms(view, function, Level::none, function.level);
+  load.worth = helps ? kAll : 0;
+  load.waited_since = waited_since(view, function);
+  return load;
+}
+
+bool needs_load(const Stock& stock) {
+  if (stock.waiting == 0 || stock.room > 0) return false;
+  return stock.loading < std::min(stock.waiting, 1 + stock.ready / 2);
+}
+
+namespace {
+
+class Loading final : public Dispatch {
+ public:
+  explicit Loading(std::unique_ptr<Dispatch> dispatch) : dispatch_(std::move(dispatch)) {}
+
+  void queued(const View& view, const Queue& queue) override { dispatch_->queued(view, queue); }
+  void begin(const View& view) override {
+    dispatch_->begin(view);
+    cold_ = std::any_of(view.invokers.begin(), view.invokers.end(),
+                        [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
+    starting_ = true;
+  }
+  bool next(const View& view, Proposals& out) override {
+    if (starting_ && dispatch_->next(view, out)) return true;
+    if (!cold_) return false;
+    if (starting_) find_loads(view);
+    starting_ = false;
+    if (at_ == loads_.size()) return false;
+    out.clear();
+    out.queue = loads_[at_++].second;
+    offer_load(view, out);
+    return true;
+  }
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    if (starting_) dispatch_->told(view, proposals, booked);
+  }
+  void ended(const View& view, RequestId request) override { dispatch_->ended(view, request); }
+  void removed(const View& view, const Queue& queue) override { dispatch_->removed(view, queue); }
+  [[nodiscard]] std::optional<Time> next_wake(const View& view) const override { return dispatch_->next_wake(view); }
+  void visit(Archive& archive) override { dispatch_->visit(archive); }
+
+ private:
+  // Who waits for what is not there, the earliest deadline first.
+  void find_loads(const View& view) {
+    loads_.clear();
+    at_ = 0;
+    too_large_ = Bytes(std::numeric_limits<std::int64_t>::max());
+    for (const std::uint32_t q : view.busy_queues) {
+      const Queue& queue = view.queues[q];
+      if (needs_load(stock_of(view, view.functions[queue.shared.index()])))
+        loads_.emplace_back(queue.waiting.front().deadline, queue.id);
+    }
+    std::sort(loads_.begin(), loads_.end());
+  }
+
+  void offer_load(const View& view, Proposals& out) {
+    const Queue& queue = view.queue(out.queue);
+    const SharedFunction& function = view.functions[queue.shared.index()];
+    if (!needs_load(stock_of(view, function))) return;
+    const Wishes::Load wish = for_waiting(view, {.function = function.id});
+    if (function.memory >= too_large_ && wish.waited_since >= too_young_) return;
+    const auto place = place_to_load(view, wish);
+    if (place) return out.ranked.push_back({.invoker = place->invoker, .load = place->level, .gpu = place->gpu});
+    too_large_ = function.memory;
+    too_young_ = wish.waited_since;
+  }
+
+  std::unique_ptr<Dispatch> dispatch_;
+  // Of one instant only: not part of the state.
+  bool cold_ = false, starting_ = true;
+  std::vector<std::pair<Time, QueueId>> loads_;
+  std::size_t at_ = 0;
+  Bytes too_large_;  // for what could be made free for somebody who waits since too_young_, wherever
+  Time too_young_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dispatch> make_loading(std::unique_ptr<Dispatch> dispatch) {
+  return std::make_unique<Loading>(std::move(dispatch));
+}
+
+}  // namespace sluice::policy
