@@ -92,13 +92,39 @@ std::optional<Block> Arena::take(std::size_t bytes, std::size_t most) {
   if (taken > 0) {
     const std::lock_guard lock(mutex_);
     if (used_ + taken > most) return std::nullopt;
-    const auto best = free_by_size_.lower_bound({taken, 0});
-    if (best == free_by_size_.end() || !allowed(taken)) return std::nullopt;
-    offset = best->second;
-    CHECK(take_free(offset, taken));
+    if (!allowed(taken)) return std::nullopt;
+    const auto found = take_any(taken);
+    if (!found && options_.allowance != nullptr) options_.allowance->used.fetch_sub(taken);
+    if (!found) return std::nullopt;
+    offset = *found;
     used_ += taken;
   }
   return Block(std::make_shared<const Block::Extent>(shared_from_this(), offset, bytes, taken));
+}
+
+// What is small was most likely used a moment ago, and is wanted again in a moment: it does not go back into the order.
+std::optional<std::size_t> Arena::take_any(std::size_t taken) {
+  if (taken <= kSmall && !small_[small_of(taken)].empty()) {
+    const std::size_t offset = small_[small_of(taken)].back();
+    small_[small_of(taken)].pop_back();
+    return offset;
+  }
+  auto best = free_by_size_.lower_bound({taken, 0});
+  if (best == free_by_size_.end()) {
+    free_small();
+    best = free_by_size_.lower_bound({taken, 0});
+    if (best == free_by_size_.end()) return std::nullopt;
+  }
+  const std::size_t offset = best->second;
+  CHECK(take_free(offset, taken));
+  return offset;
+}
+
+void Arena::free_small() {
+  for (std::size_t i = 0; i < small_.size(); ++i) {
+    for (const std::size_t offset : small_[i]) add_free(offset, (i + 1) * kAlignment);
+    small_[i].clear();
+  }
 }
 
 void Arena::give_back(std::size_t offset, std::size_t taken) {
@@ -108,7 +134,11 @@ void Arena::give_back(std::size_t offset, std::size_t taken) {
     const std::lock_guard lock(mutex_);
     CHECK(used_ >= taken);
     used_ -= taken;
-    add_free(offset, taken);
+    if (taken <= kSmall && small_[small_of(taken)].size() < kSmallKept) {
+      small_[small_of(taken)].push_back(offset);
+    } else {
+      add_free(offset, taken);
+    }
     returns = taken >= kReturned && !pinned_ && options_.wants_tending != nullptr;
     if (returns) returnable_.push_back({offset, taken});
   }

@@ -3,6 +3,7 @@
 // nothing is copied. Its size is sealed. A worker can write all of it at any time: whoever reads reads once, and with
 // bounds.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -99,7 +100,11 @@ class Arena : public std::enable_shared_from_this<Arena> {
   void give_back(std::size_t offset, std::size_t taken);
   [[nodiscard]] std::optional<Block> take(std::size_t bytes, std::size_t most);
   [[nodiscard]] bool allowed(std::size_t taken);
+  static constexpr std::size_t kSmall = 4096, kSmallKept = 256;  // bytes; stretches of a size
+  [[nodiscard]] static std::size_t small_of(std::size_t taken) { return taken / kAlignment - 1; }
   // REQUIRES: mutex_ is held.
+  [[nodiscard]] std::optional<std::size_t> take_any(std::size_t taken);  // nothing: no stretch is large enough
+  void free_small();
   void add_free(std::size_t offset, std::size_t size);
   [[nodiscard]] bool take_free(std::size_t offset, std::size_t size);  // false: not all of it is free
   [[nodiscard]] bool populated(std::size_t begin, std::size_t end) const;
@@ -126,7 +131,9 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::map<std::size_t, std::size_t> holes_;  // offset → size; returned since
   bool ahead_ = false;                        // pages should be made ahead
   std::size_t used_ = 0;
-  std::map<std::size_t, std::size_t> free_;                     // offset → size
+  std::array<std::vector<std::size_t>, kSmall / kAlignment>
+      small_;                                                   // offsets of free stretches of up to kSmall, by size
+  std::map<std::size_t, std::size_t> free_;                     // offset → size; the others
   std::set<std::pair<std::size_t, std::size_t>> free_by_size_;  // size, offset
 };
 

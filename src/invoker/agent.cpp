@@ -29,6 +29,9 @@ enum class Source : std::uint64_t { socket, log, end };
 std::uint64_t key_of(ProcessId id, Source source) {
   return id.value() << 2 | static_cast<std::uint64_t>(source);
 }
+Source source_of(std::uint64_t key) {
+  return static_cast<Source>(key & 3);
+}
 
 // What all of its instances together may hold; none: one of them may hold whatever it takes.
 std::optional<Bytes> memory_max_of(const Process& process) {
@@ -88,12 +91,15 @@ void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> applicat
 
 void Agent::forget(ApplicationId id) {
   Known& known = applications_[id.index()];
-  known = {.application = without_workflow(*known.application), .profiles = {}};
+  known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr};
 }
 
 void Agent::look() {
   std::array<std::uint64_t, kAtOnce> keys;
   const std::size_t count = waker_.take(keys);
+  seen_all_ = count < keys.size();
+  // A worker prints before it answers, so that what it printed is readable by now, and is read first.
+  std::partition(keys.begin(), keys.begin() + count, [](std::uint64_t key) { return source_of(key) == Source::log; });
   for (std::size_t i = 0; i < count; ++i) on_readable(keys[i]);
   take_spawned();
   look_at_clock();
@@ -112,10 +118,14 @@ void Agent::act(Command& command) {
   note("a command was not carried out: an answer to a request is nothing that an invoker does");
 }
 
-std::shared_ptr<data::Arena> Agent::arena_of(ApplicationId application) const {
-  auto arena = arenas_.of(applications_[application.index()].application->tenant);
-  CHECK(arena.ok());
-  return std::move(*arena);
+const std::shared_ptr<data::Arena>& Agent::arena_of(ApplicationId application) {
+  Known& known = applications_[application.index()];
+  if (known.arena == nullptr) {
+    auto arena = arenas_.of(known.application->tenant);
+    CHECK(arena.ok());
+    known.arena = std::move(*arena);
+  }
+  return known.arena;
 }
 
 const Function& Agent::function_of(ApplicationId application, FunctionId function) const {
@@ -206,7 +216,7 @@ void Agent::spawned(Process& process, WorkerProcess worker) {
 void Agent::on_readable(std::uint64_t key) {
   Process* process = find(ProcessId(key >> 2));
   if (process == nullptr) return;
-  if (key == key_of(process->id, Source::log)) return read_log(*process);
+  if (source_of(key) == Source::log) return read_log(*process);
   if (process->closed) return on_closed(*process);
   Session::Heard heard = process->session->hear();
   if (auto* answer = std::get_if<Session::Answer>(&heard)) return on_answer(*process, *answer);

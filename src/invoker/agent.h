@@ -99,6 +99,7 @@ class Agent {
   struct Known {
     std::shared_ptr<const Application> application;
     std::vector<std::optional<profile::FunctionProfile>> profiles;  // by function; only emulated ones need theirs
+    std::shared_ptr<data::Arena> arena;                             // its tenant's; null until something runs
   };
   // A process that was asked for, or why there is none.
   struct Spawned {
@@ -161,7 +162,7 @@ class Agent {
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
 
   // REQUIRES: something of the application is loaded, so that its tenant has an arena.
-  [[nodiscard]] std::shared_ptr<data::Arena> arena_of(ApplicationId application) const;
+  [[nodiscard]] const std::shared_ptr<data::Arena>& arena_of(ApplicationId application);
   [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
   [[nodiscard]] const Function& function_of(const Instance& instance) const;
   [[nodiscard]] Instance* find(InstanceId id);
@@ -191,6 +192,7 @@ class Agent {
   std::optional<bus::Resolver> resolver_;  // before batches_, which hold tickets of it; none: no other machines
   std::map<BatchId, std::unique_ptr<Running>> batches_;
   std::uint64_t next_process_ = 0;
+  bool seen_all_ = false;  // that was readable at the last look
   Answered answered_;
   mutable std::mutex status_mutex_;
   std::vector<WorkerStatus> status_;  // guarded by status_mutex_

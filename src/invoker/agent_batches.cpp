@@ -180,12 +180,12 @@ void Agent::fail(Running& batch, const std::string& error) {
   let_go(batch, BatchFailed{.id = batch.start.id, .error = error});
 }
 
-// What the worker printed before it answered is in the pipe by now. A line without its end is this batch's if no other
-// one runs.
+// What the worker printed before it answered was read before its answer, unless so much was readable that it was left
+// for later. A line without its end is this batch's if no other one runs.
 void Agent::let_go(Running& batch, Event event) {
   Instance& instance = *batch.instance;
   Process& process = *instance.process;
-  read_log(process);
+  if (!seen_all_) read_log(process);
   if (process.running == 1) end_line(process);
   --instance.running;
   if (--process.running == 0) process.idle = data::now();

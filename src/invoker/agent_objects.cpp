@@ -39,7 +39,7 @@ void Agent::read_inputs(Running& batch) {
 void Agent::read_inputs_of(Running& batch, std::size_t m, data::Missing* missing) {
   const BatchMember& member = batch.start.members[m];
   const Application& application = *applications_[batch.start.application.index()].application;
-  const auto arena = arena_of(batch.start.application);
+  const auto& arena = arena_of(batch.start.application);
   const data::Values values(objects_, application, run_of(member), *arena, missing);
   auto inputs = values.inputs_of(member.stage, member.item);
   batch.results[m] = {.id = member.invocation};
@@ -86,7 +86,7 @@ void Agent::look_at_conditions(Running& batch) {
 void Agent::look_at_conditions_of(Running& batch, std::size_t m, data::Missing* missing) {
   const BatchMember& member = batch.start.members[m];
   const Application& application = *applications_[batch.start.application.index()].application;
-  const auto arena = arena_of(batch.start.application);
+  const auto& arena = arena_of(batch.start.application);
   auto known = data::Values(objects_, application, run_of(member), *arena, missing).known_after(member.stage);
   InvocationResult& result = batch.results[m];
   result.outcome = known ? Outcome::succeeded : Outcome::failed;
