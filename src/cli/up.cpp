@@ -1,7 +1,6 @@
 #include "cli/up.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/sysinfo.h>
@@ -26,12 +25,13 @@ namespace {
 
 constexpr Duration kDrain = Duration::s(30);
 
-// Lines of several threads, one at a time.
+// For people, from several threads, one line at a time. With --json stdout has nothing but that, so people read stderr.
+std::FILE* for_people = stdout;
 void say(const std::string& line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  fmt::print(for_people, "{}\n", line);
+  std::fflush(for_people);
 }
 
 int fail(const std::string& message) {
@@ -140,16 +140,6 @@ void serve_until_told(live::Platform& platform, gateway::HttpServer& server, con
   say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
 }
 
-// A server lives long: large buffers of requests go back to the system when they are freed, instead of leaving holes,
-// and threads share few heaps. What ordinary requests need comes and goes within heaps that are left alone.
-void keep_memory_small() {
-  constexpr int kLarge = 256 << 10, kHeaps = 4, kLeftAlone = 4 << 20, kGrowBy = 256 << 10;
-  ::mallopt(M_MMAP_THRESHOLD, kLarge);
-  ::mallopt(M_ARENA_MAX, kHeaps);
-  ::mallopt(M_TRIM_THRESHOLD, kLeftAlone);
-  ::mallopt(M_TOP_PAD, kGrowBy);
-}
-
 // Run by the server's first thread.
 gateway::Companion scheduler_of(live::Platform& platform) {
   return {.descriptor = platform.descriptor(),
@@ -161,7 +151,7 @@ gateway::Companion scheduler_of(live::Platform& platform) {
 }  // namespace
 
 int up_command(const UpOptions& options) {
-  keep_memory_small();
+  if (options.json) for_people = stderr;
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
@@ -188,7 +178,8 @@ int up_command(const UpOptions& options) {
       return fail(shown.error().message);
   }
   if (options.json) {
-    say(str("{\"listening\":\"", (*server)->address(), "\",\"pid\":", ::getpid(), "}"));
+    fmt::print("{{\"listening\":\"{}\",\"pid\":{}}}\n", (*server)->address(), ::getpid());
+    std::fflush(stdout);
   } else {
     print_tables(*(*platform)->settled_snapshot(), (*server)->address());
   }
