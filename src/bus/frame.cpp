@@ -45,11 +45,23 @@ Result<std::string> encode(const Frame<ToInvoker>& frame) {
 Result<std::string> encode(const Frame<FromInvoker>& frame) {
   return encode_one(frame);
 }
+Result<std::string> encode(const Frame<FromGateway>& frame) {
+  return encode_one(frame);
+}
+Result<std::string> encode(const Frame<ToGateway>& frame) {
+  return encode_one(frame);
+}
 Result<Frame<ToInvoker>> decode_to_invoker(std::string_view bytes) {
   return decode_one<ToInvoker>(bytes);
 }
 Result<Frame<FromInvoker>> decode_from_invoker(std::string_view bytes) {
   return decode_one<FromInvoker>(bytes);
+}
+Result<Frame<FromGateway>> decode_from_gateway(std::string_view bytes) {
+  return decode_one<FromGateway>(bytes);
+}
+Result<Frame<ToGateway>> decode_to_gateway(std::string_view bytes) {
+  return decode_one<ToGateway>(bytes);
 }
 
 }  // namespace sluice::bus

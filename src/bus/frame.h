@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "bus/door.h"
 #include "bus/link.h"
 
 namespace sluice::bus {
@@ -31,6 +32,17 @@ struct Forget {
 };
 using ToInvoker = std::variant<Deploy, Forget, Command>;
 using FromInvoker = std::variant<Event, Printed>;
+
+struct Cancel {
+  RequestId request;
+  void visit(auto& archive) { archive(request); }
+};
+struct Moved {
+  Arrival arrival;
+  void visit(auto& archive) { archive(arrival); }
+};
+using FromGateway = std::variant<Arrival, Cancel, AnswerTaken>;
+using ToGateway = std::variant<Answered, Moved>;
 
 // Which conversation a frame belongs to: the station's start, and how often it began anew since.
 struct Session {
@@ -54,9 +66,13 @@ struct Frame {
 // An error if it would be larger than a frame may be.
 [[nodiscard]] Result<std::string> encode(const Frame<ToInvoker>& frame);
 [[nodiscard]] Result<std::string> encode(const Frame<FromInvoker>& frame);
+[[nodiscard]] Result<std::string> encode(const Frame<FromGateway>& frame);
+[[nodiscard]] Result<std::string> encode(const Frame<ToGateway>& frame);
 // An error unless the bytes are exactly one frame of this version.
 [[nodiscard]] Result<Frame<ToInvoker>> decode_to_invoker(std::string_view bytes);
 [[nodiscard]] Result<Frame<FromInvoker>> decode_from_invoker(std::string_view bytes);
+[[nodiscard]] Result<Frame<FromGateway>> decode_from_gateway(std::string_view bytes);
+[[nodiscard]] Result<Frame<ToGateway>> decode_to_gateway(std::string_view bytes);
 
 // Carries frames. They may be lost, doubled and overtaken, never changed.
 class Transport {

@@ -97,7 +97,8 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
   auto snapshot = endpoints->service.snapshot();
   ModelLookup found = look_up_ready(*snapshot, path);
   if (found.model == nullptr) return answer(respond, std::move(found.refusal));
-  const auto arena = endpoints->service.arena(found.model->tenant);
+  const live::Target* target = found.model->target.get();
+  const auto arena = target == nullptr ? endpoints->service.arena(found.model->tenant) : target->arena;
   auto read = read_infer_request({.bytes = request.body, .json_bytes = request.json_bytes}, *found.model, arena.get());
   if (!read) {
     const RefusedCall call{.model = path.name, .caller_id = {}, .triton_errors = endpoints->options.triton_errors};
@@ -105,6 +106,7 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
   }
   live::Call call{.principal = request.principal,
                   .application = found.model->name,
+                  .target = found.model->target,
                   .inputs = std::move(read->inputs),
                   .objective = read->objective,
                   .timeout = read->timeout,

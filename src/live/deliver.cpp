@@ -3,10 +3,8 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "data/values.h"
 #include "domain/wiring.h"
 #include "live/ports_of.h"
-#include "live/rejection.h"
 #include "live/runner.h"
 
 namespace sluice::live {
@@ -37,83 +35,102 @@ void Runner::deliver(Commands& commands) {
     } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
       reply(*replied);
     }
-    if (for_invoker(command.action)) link_.send(command);
+    if (!for_invoker(command.action) || keep_release(command)) continue;
+    link_.send(command);
   }
 }
 
+// Objects stay until the gateway has fetched what it needs of them.
+bool Runner::keep_release(Command& command) {
+  const auto* release = std::get_if<ReleaseObjects>(&command.action);
+  if (release == nullptr || untaken_.empty()) return false;
+  const auto it = untaken_.find(release->request);
+  if (it == untaken_.end()) return false;
+  it->second.releases.push_back(std::move(command));
+  return true;
+}
+
 void Runner::reject(const Reject& refused) {
-  const auto it = pending_.find(refused.request);
-  if (it == pending_.end()) return;
-  Answer out{.kind = AnswerKind::rejected,
-             .reason = refused.reason,
-             .needed = refused.needed,
-             .available = refused.available,
-             .retry_after = refused.retry_after};
-  out.error = rejection_text(out, deployed_[it->second.application.index()].application->name);
-  answer(refused.request, std::move(out), RequestState::rejected, StageId::none());
+  bus::Answered out{.request = refused.request, .kind = bus::Answered::Kind::rejected};
+  out.reason = refused.reason;
+  out.needed = refused.needed;
+  out.available = refused.available;
+  out.retry_after = refused.retry_after;
+  answer(std::move(out), RequestState::rejected);
 }
 
 void Runner::reply(const Reply& replied) {
   const auto it = pending_.find(replied.request);
   if (it == pending_.end()) return;
   const Pending& pending = it->second;
-  const Application& application = *deployed_[pending.application.index()].application;
-  Answer out{.error = replied.error, .cost = replied.cost.to_dollars()};
-  if (replied.stage.valid()) out.stage = application.workflow.at(replied.stage).name;
+  bus::Answered out{.request = replied.request};
+  out.stage = replied.stage;
+  out.error = replied.error;
+  out.cost = replied.cost;
+  out.outermost = replied.outermost;
+  out.places = replied.places;
   RequestState state = now_ <= pending.deadline ? RequestState::met : RequestState::late;
   switch (replied.outcome) {
-    case RequestOutcome::finished: {
-      auto outputs = data::Values(objects_, application, {replied.request, replied.outermost},
-                                  *deployed_[pending.application.index()].arena)
-                         .outputs();
-      if (outputs) {
-        out.outputs = std::move(*outputs);
-        break;
-      }
-      out.kind = AnswerKind::failed;
-      out.error = outputs.error().message;
-      state = RequestState::failed;
+    case RequestOutcome::finished:
       break;
-    }
     case RequestOutcome::failed:
-      out.kind = AnswerKind::failed;
+      out.kind = bus::Answered::Kind::failed;
       state = RequestState::failed;
       break;
     case RequestOutcome::deadline_exceeded:
-      out.kind = AnswerKind::deadline_exceeded;
+      out.kind = bus::Answered::Kind::deadline_exceeded;
       state = RequestState::failed;
       break;
     case RequestOutcome::cancelled:
-      out.kind = AnswerKind::cancelled;
+      out.kind = bus::Answered::Kind::cancelled;
       state = RequestState::cancelled;
       break;
   }
-  answer(replied.request, std::move(out), state, replied.stage);
+  answer(std::move(out), state);
 }
 
-void Runner::answer(RequestId id, Answer out, RequestState state, StageId stage) {
-  objects_.release(id);
-  auto node = pending_.extract(id);
+void Runner::answer(bus::Answered out, RequestState state) {
+  auto node = pending_.extract(out.request);
   if (node.empty()) return;
-  Pending& pending = node.mapped();
-  if (pending.timeout) timeouts_.erase({*pending.timeout, id});
-  out.request = id;
+  const Pending& pending = node.mapped();
+  if (pending.timeout) timeouts_.erase({*pending.timeout, out.request});
   out.latency = now_ - pending.arrival;
   out.slack = pending.deadline - now_;
-  out.version = deployed_[pending.application.index()].version;
-  ModelStats& stats = deployed_[pending.application.index()].stats;
+  Untaken untaken{.application = pending.application, .answered = out, .state = state, .releases = {}};
+  const auto taken = pending.gateway->answered(std::move(out));
+  if (!taken) return void(untaken_.emplace(untaken.answered.request, std::move(untaken)));
+  ended(untaken, *taken);
+  pending.gateway->settle();
+}
+
+void Runner::read(bus::AnswerTaken& taken) {
+  auto node = untaken_.extract(taken.request);
+  if (node.empty()) return;
+  ended(node.mapped(), taken);
+  for (Command& release : node.mapped().releases) link_.send(release);
+}
+
+void Runner::ended(const Untaken& untaken, const bus::AnswerTaken& taken) {
+  const bus::Answered& answered = untaken.answered;
+  const RequestState state = taken.error.empty() ? untaken.state : RequestState::failed;
+  const bool finished = answered.kind == bus::Answered::Kind::finished && taken.error.empty();
+  const Dollars cost = answered.cost.to_dollars();
+  ModelStats& stats = deployed_[untaken.application.index()].stats;
   --stats.pending;
-  stats.cost += out.cost;
+  stats.cost += cost;
   stats.met += state == RequestState::met ? 1 : 0;
   stats.late += state == RequestState::late ? 1 : 0;
   stats.rejected += state == RequestState::rejected ? 1 : 0;
   stats.failed += state == RequestState::failed ? 1 : 0;
   stats.cancelled += state == RequestState::cancelled ? 1 : 0;
-  Counted& counted = out.kind == AnswerKind::finished ? stats.success : stats.fail;
+  Counted& counted = finished ? stats.success : stats.fail;
   ++counted.count;
-  counted.ns += static_cast<std::uint64_t>(out.latency.count_ns());
-  history_.ended(id, {.state = state, .at = now_, .cost = out.cost, .stage = stage, .error = out.error});
-  if (pending.answer) pending.answer(std::move(out));
+  counted.ns += static_cast<std::uint64_t>(answered.latency.count_ns());
+  history_.ended(answered.request, {.state = state,
+                                    .at = now_,
+                                    .cost = cost,
+                                    .stage = answered.stage,
+                                    .error = taken.error.empty() ? answered.error : taken.error});
 }
 
 NodeInfo Runner::node_of(const policy::Invoker& invoker) const {
@@ -138,6 +155,7 @@ Model Runner::model_of(const std::string& tenant, const std::string& name, const
           .state = ModelState::ready,
           .reason = deployed.reason,
           .application = deployed.application,
+          .target = deployed.target,
           .is_function = deployed.is_function,
           .inputs = deployed.inputs,
           .outputs = deployed.outputs,

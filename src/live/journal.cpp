@@ -69,9 +69,9 @@ const Model* unavailable_owner(std::span<const Model> models, const std::string&
 
 }  // namespace
 
-Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas,
-                 Mailbox<Letter>& runner, const std::vector<store::Request>& unfinished)
-    : options_(std::move(options)), writer_(writer), reader_(reader), arenas_(arenas), runner_(runner) {
+Journal::Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas, Desk& desk,
+                 const std::vector<store::Request>& unfinished)
+    : options_(std::move(options)), writer_(writer), reader_(reader), arenas_(arenas), desk_(desk) {
   for (const store::Request& request : unfinished)
     backlog_.add(key_of(request.tenant, request.application), request.id);
   thread_ = std::thread([this] { run(); });
@@ -138,11 +138,11 @@ void Journal::let_in_fresh(RequestId id, Call call) {
     if (backlog_.size_of(application) > 0 || crowded(0)) return wait();
     turn = backlog_.next_turn();
   }
-  Letter letter(Arriving{
+  Desk::Errand errand{
       id, std::move(call),
       [this, fresh = Backlog::Waiting{application, id, turn}](const Answer& answer) { answered(fresh, false, answer); },
-      true});
-  if (runner_.offer(std::move(letter))) return;
+      true};
+  if (desk_.call(errand)) return;
   const std::lock_guard lock(mutex_);
   wait();
 }
@@ -245,17 +245,18 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
     return Outcome::settled;
   }
   const store::Request& request = (*record)->request;
-  Letter letter(Arriving{waiting.id,
-                         {.principal = {.tenant = request.tenant, .role = Role::caller},
-                          .application = request.application,
-                          .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
-                          .objective = request.objective,
-                          .timeout = request.timeout,
-                          .priority = request.priority,
-                          .caller_id = request.caller_id},
-                         [this, waiting](const Answer& answer) { answered(waiting, true, answer); },
-                         true});
-  return runner_.offer(std::move(letter)) ? Outcome::let_in : Outcome::no_room;
+  Desk::Errand errand{waiting.id,
+                      {.principal = {.tenant = request.tenant, .role = Role::caller},
+                       .application = request.application,
+                       .target = nullptr,
+                       .inputs = std::make_shared<const data::Tensors>(std::move(*tensors)),
+                       .objective = request.objective,
+                       .timeout = request.timeout,
+                       .priority = request.priority,
+                       .caller_id = request.caller_id},
+                      [this, waiting](const Answer& answer) { answered(waiting, true, answer); },
+                      true};
+  return desk_.call(errand) ? Outcome::let_in : Outcome::no_room;
 }
 
 // Whether it waits again instead of being answered so. One that waited was accepted long ago: it takes turns with the

@@ -14,7 +14,7 @@
 
 #include "data/arenas.h"
 #include "live/backlog.h"
-#include "live/runner.h"
+#include "live/desk.h"
 #include "live/service.h"
 #include "store/reader.h"
 #include "store/writer.h"
@@ -28,9 +28,9 @@ class Journal {
     std::size_t let_in_max = 1'024;       // of those that waited, at once
     std::function<void(const std::string&)> say;
   };
-  // All must outlive the journal; `runner` is where requests are let in. Those of `unfinished` wait until
+  // All must outlive the journal; `desk` is where requests are let in. Those of `unfinished` wait until
   // applications_changed() is called for the first time.
-  Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas, Mailbox<Letter>& runner,
+  Journal(Options options, store::Writer& writer, store::Reader& reader, data::Arenas& arenas, Desk& desk,
           const std::vector<store::Request>& unfinished);
   ~Journal() { stop(); }
   Journal(const Journal&) = delete;
@@ -75,7 +75,7 @@ class Journal {
   store::Writer& writer_;
   store::Reader& reader_;
   data::Arenas& arenas_;
-  Mailbox<Letter>& runner_;
+  Desk& desk_;
 
   mutable std::mutex mutex_;  // guards all that follows
   std::condition_variable changed_;

@@ -113,12 +113,13 @@ Status Platform::make_runner(std::uint64_t epoch) {
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
-  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, objects_,
+  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_,
                                      Runner::Machines{*machines_, agent().waker()},
                                      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
                                                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
                                                   .trouble = [this](const std::string& line) { say(line); }},
                                      options_.mailbox_max);
+  desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};
 }
 
@@ -128,7 +129,7 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
   identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
-  journal_ = std::make_unique<Journal>(Journal::Options{.say = told}, *writer_, *reader_, arenas_, runner, unfinished);
+  journal_ = std::make_unique<Journal>(Journal::Options{.say = told}, *writer_, *reader_, arenas_, *desk_, unfinished);
   profiling_ = std::make_unique<Profiling>(Profiling::Options{.spawner = options_.agent.spawner,
                                                               .vcpu_max = options_.nodes.front().vcpu,
                                                               .budget = options_.profile_budget,
@@ -191,14 +192,14 @@ RequestId Platform::call(Call call, OnAnswer answer) {
     answer({.request = id, .kind = AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = kStopping});
     return id;
   }
-  Letter letter(Arriving{id, std::move(call), std::move(answer)});
-  if (runner_->mailbox().offer(std::move(letter))) return id;
+  Desk::Errand errand{id, std::move(call), std::move(answer)};
+  if (desk_->call(errand)) return id;
   const auto max = static_cast<double>(runner_->mailbox().max());
-  std::get<Arriving>(letter).answer({.request = id,
-                                     .kind = AnswerKind::rejected,
-                                     .reason = RejectReason::queue_full,
-                                     .needed = max + 1,
-                                     .available = max});
+  errand.answer({.request = id,
+                 .kind = AnswerKind::rejected,
+                 .reason = RejectReason::queue_full,
+                 .needed = max + 1,
+                 .available = max});
   return id;
 }
 
@@ -217,7 +218,7 @@ void Platform::call_later(Call call, std::function<void(Result<RequestId>)> acce
 
 void Platform::cancel(const Principal& principal, RequestId request) {
   if (journal_->cancel(principal, request)) return;
-  runner_->mailbox().post(Cancelling{principal, request});
+  desk_->cancel(principal, request);
 }
 
 bool Platform::drain(Duration most) {

@@ -12,6 +12,7 @@
 #include "domain/cluster.h"
 #include "invoker/agent_link.h"
 #include "live/deployments.h"
+#include "live/desk.h"
 #include "live/journal.h"
 #include "live/local_identity.h"
 #include "live/profiling.h"
@@ -98,6 +99,7 @@ class Platform final : public Service {
   std::unique_ptr<store::Reader> reader_;
   std::unique_ptr<invoker::AgentLink> machines_;
   std::unique_ptr<Runner> runner_;
+  std::unique_ptr<Desk> desk_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Profiling> profiling_;
   std::unique_ptr<Deployments> deployments_;

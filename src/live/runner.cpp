@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
-#include "data/values.h"
 #include "live/ports_of.h"
 
 namespace sluice::live {
@@ -14,12 +13,6 @@ namespace {
 
 constexpr std::size_t kHistory = 20'000;
 constexpr Duration kSnapshotAge = Duration::ms(50);
-
-Bytes bytes_of(const data::Tensors& tensors) {
-  std::size_t total = 0;
-  for (const data::Tensor& tensor : tensors) total += tensor.size;
-  return Bytes(static_cast<std::int64_t>(total));
-}
 
 void add(Counted& counted, std::uint64_t count, Duration time) {
   counted.count += count;
@@ -34,12 +27,11 @@ ModelStats::OfBatch& of_size(std::vector<ModelStats::OfBatch>& batches, std::uin
 
 }  // namespace
 
-Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas,
-               data::ObjectStore& objects, Machines machines, Told told, std::size_t mailbox_max)
+Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines,
+               Told told, std::size_t mailbox_max)
     : scheduler_(std::move(scheduler)),
       log_(std::move(log)),
       arenas_(arenas),
-      objects_(objects),
       link_(machines.link),
       waker_(machines.waker),
       tell_(std::move(told)),
@@ -171,62 +163,44 @@ void Runner::read(Event& event) {
   observe(event);
 }
 
-// Workers of its tenant see this arena and no other. Usually the inputs are there; those from the journal are not.
-// False: there is no room, and it was answered.
-bool Runner::bring_inputs(data::Arena& arena, Arriving& arriving) const {
-  const auto here = [&](const data::Tensor& tensor) { return tensor.block.is_in(arena); };
-  if (std::ranges::all_of(*arriving.call.inputs, here)) return true;
-  auto brought = data::brought_into(arena, *arriving.call.inputs);
-  if (brought) {
-    arriving.call.inputs = std::make_shared<const data::Tensors>(std::move(*brought));
-    return true;
-  }
-  arriving.answer({.request = arriving.id,
-                   .kind = AnswerKind::rejected,
-                   .reason = RejectReason::queue_full,
-                   .needed = static_cast<double>(bytes_of(*arriving.call.inputs).count()),
-                   .available = static_cast<double>(arena.capacity() - arena.used()),
-                   .error = "no room for its inputs now"});
+bool Runner::offer(bus::Arrival& arrival, bus::Gateway& from) {
+  Letter letter(Arriving{std::move(arrival), &from});
+  if (mailbox_.offer(std::move(letter))) return true;
+  arrival = std::move(std::get<Arriving>(letter).arrival);
   return false;
 }
 
 void Runner::read(Arriving& arriving) {
-  const Names& names = names_[arriving.call.principal.tenant];
-  const auto name = names.find(arriving.call.application);
-  if (name == names.end()) {
-    return arriving.answer({.request = arriving.id,
-                            .kind = AnswerKind::rejected,
-                            .reason = RejectReason::not_deployed,
-                            .error = str("there is no application '", arriving.call.application, "' any more")});
-  }
-  Deployed& deployed = deployed_[name->second.index()];
-  if (!bring_inputs(*deployed.arena, arriving)) return;
-  const Duration objective = arriving.call.objective.value_or(deployed.application->objective.latency);
-  RequestArrived event{.id = arriving.id,
-                       .application = name->second,
+  bus::Arrival& arrival = arriving.arrival;
+  const std::size_t index = arrival.application.index();
+  if (index >= deployed_.size() || deployed_[index].removed) return arriving.from->moved(std::move(arrival));
+  Deployed& deployed = deployed_[index];
+  RequestArrived event{.id = arrival.request,
+                       .application = arrival.application,
                        .tenant = deployed.tenant,
-                       .deadline = now_ + objective,
-                       .bytes = bytes_of(*arriving.call.inputs),
-                       .priority = arriving.call.priority};
+                       .deadline = now_ + arrival.objective.value_or(deployed.application->objective.latency),
+                       .bytes = arrival.bytes,
+                       .priority = arrival.priority,
+                       .verdicts = std::move(arrival.verdicts),
+                       .fan_outs = std::move(arrival.fan_outs)};
   if (deployed.application->objective.cost)
     event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
   bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
-  objects_.open(arriving.id, arriving.call.inputs);
-  auto known =
-      data::Values(objects_, *deployed.application, {arriving.id}, *deployed.arena).known_after(StageId::none());
   ++deployed.stats.pending;
-  history_.arrived({arriving.id, deployed.application, deployed.version, now_, event.deadline, arriving.asynchronous});
-  Pending pending{std::move(arriving.answer), name->second, now_, event.deadline, std::nullopt};
-  pending.held = std::move(arriving.call.held);
-  if (arriving.call.timeout) pending.timeout = now_ + *arriving.call.timeout;
-  if (pending.timeout) timeouts_.emplace(*pending.timeout, arriving.id);
-  pending_.emplace(arriving.id, std::move(pending));
-  if (!known) {
-    return answer(arriving.id, {.kind = AnswerKind::failed, .error = known.error().message}, RequestState::failed,
-                  StageId::none());
+  history_.arrived({event.id, deployed.application, deployed.version, now_, event.deadline, arrival.asynchronous});
+  Pending pending{.gateway = arriving.from,
+                  .application = event.application,
+                  .arrival = now_,
+                  .deadline = event.deadline,
+                  .timeout = std::nullopt};
+  if (arrival.timeout) pending.timeout = now_ + *arrival.timeout;
+  if (pending.timeout) timeouts_.emplace(*pending.timeout, event.id);
+  pending_.emplace(event.id, pending);
+  if (!arrival.error.empty()) {
+    bus::Answered failed{.request = event.id, .kind = bus::Answered::Kind::failed};
+    failed.error = std::move(arrival.error);
+    return answer(std::move(failed), RequestState::failed);
   }
-  event.verdicts = std::move(known->verdicts);
-  event.fan_outs = std::move(known->fan_outs);
   observe(event);
 }
 
@@ -260,8 +234,9 @@ ApplicationId Runner::install(std::shared_ptr<const Application> application, co
   const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
   auto arena = arenas_.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
+  auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
   deployed_.push_back({.application = application,
-                       .arena = std::move(*arena),
+                       .target = std::move(target),
                        .version = deploying.version,
                        .is_function = is_function,
                        .reason = deploying.reason,
@@ -330,10 +305,7 @@ void Runner::retire(ApplicationId id) {
 }
 
 void Runner::read(Cancelling& cancelling) {
-  const auto it = pending_.find(cancelling.request);
-  if (it == pending_.end()) return;
-  if (!cancelling.principal.sees(deployed_[it->second.application.index()].application->tenant)) return;
-  observe(RequestCancelled{cancelling.request});
+  if (pending_.contains(cancelling.request)) observe(RequestCancelled{cancelling.request});
 }
 
 void Runner::read(Telling& telling) {
@@ -414,8 +386,9 @@ void Runner::expire_timeouts() {
   while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
     const RequestId id = timeouts_.begin()->second;
     timeouts_.erase(timeouts_.begin());
-    answer(id, {.kind = AnswerKind::deadline_exceeded, .error = "Request timeout expired"}, RequestState::failed,
-           StageId::none());
+    bus::Answered expired{.request = id, .kind = bus::Answered::Kind::deadline_exceeded};
+    expired.error = "Request timeout expired";
+    answer(std::move(expired), RequestState::failed);
     observe(RequestCancelled{id});
   }
 }

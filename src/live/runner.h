@@ -15,10 +15,10 @@
 #include <variant>
 #include <vector>
 
+#include "bus/door.h"
 #include "bus/link.h"
 #include "core/scheduler.h"
 #include "data/arenas.h"
-#include "data/object_store.h"
 #include "invoker/waker.h"
 #include "live/event_log.h"
 #include "live/history.h"
@@ -29,10 +29,8 @@
 namespace sluice::live {
 
 struct Arriving {
-  RequestId id;
-  Call call;
-  OnAnswer answer;
-  bool asynchronous = false;
+  bus::Arrival arrival;
+  bus::Gateway* from = nullptr;
 };
 struct Deploying {
   std::shared_ptr<const Application> application;
@@ -51,7 +49,6 @@ struct Removing {
   std::string tenant, application;
 };
 struct Cancelling {
-  Principal principal;
   RequestId request;
 };
 struct Profiled {
@@ -65,10 +62,10 @@ struct Barrier {
   std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
 };
 struct Stopping {};  // the thread
-using Letter =
-    std::variant<Event, Arriving, Deploying, Missing, Removing, Cancelling, Profiled, Telling, Barrier, Stopping>;
+using Letter = std::variant<Event, Arriving, bus::AnswerTaken, Deploying, Missing, Removing, Cancelling, Profiled,
+                            Telling, Barrier, Stopping>;
 
-class Runner {
+class Runner final : public bus::Door {
  public:
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
@@ -80,9 +77,9 @@ class Runner {
     bus::Link& link;
     invoker::Waker& waker;
   };
-  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, data::ObjectStore& objects,
-         Machines machines, Told told, std::size_t mailbox_max);
-  ~Runner() { stop(); }
+  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines, Told told,
+         std::size_t mailbox_max);
+  ~Runner() override { stop(); }
 
   void start();
   void stop();  // now; what is under way stays unanswered
@@ -93,6 +90,9 @@ class Runner {
   void work();       // does not wait
   void take_back();  // its own thread again; the other one does not call work() any more
 
+  [[nodiscard]] bool offer(bus::Arrival& arrival, bus::Gateway& from) override;
+  void cancel(RequestId request) override { mailbox_.post(Cancelling{request}); }
+  void taken(bus::AnswerTaken taken) override { mailbox_.post(std::move(taken)); }
   [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const { return std::atomic_load(&snapshot_); }
@@ -100,15 +100,21 @@ class Runner {
 
  private:
   struct Pending {
-    OnAnswer answer;
+    bus::Gateway* gateway = nullptr;
     ApplicationId application;
     Time arrival, deadline;
     std::optional<Time> timeout;
-    Held held;  // of the tenant's quota
+  };
+  // Answered, and its gateway still fetches what it needs.
+  struct Untaken {
+    ApplicationId application;
+    bus::Answered answered;
+    RequestState state = RequestState::met;
+    std::vector<Command> releases;  // of its objects
   };
   struct Deployed {
     std::shared_ptr<const Application> application;
-    std::shared_ptr<data::Arena> arena;  // its tenant's
+    std::shared_ptr<const Target> target;
     std::uint32_t version = 1;
     bool is_function = false;
     bool removed = false;
@@ -136,7 +142,7 @@ class Runner {
   void read(Letter& letter);
   void read(Event& event);
   void read(Arriving& arriving);
-  [[nodiscard]] bool bring_inputs(data::Arena& arena, Arriving& arriving) const;
+  void read(bus::AnswerTaken& taken);
   void read(Deploying& deploying);
   void read(Missing& missing);
   void read(Removing& removing);
@@ -158,9 +164,11 @@ class Runner {
   void note_stage(ModelStats& stats, const Batch& batch, Duration measured) const;
 
   void deliver(Commands& commands);
+  [[nodiscard]] bool keep_release(Command& command);
   void reject(const Reject& reject);
   void reply(const Reply& reply);
-  void answer(RequestId id, Answer answer, RequestState state, StageId stage);
+  void answer(bus::Answered answered, RequestState state);
+  void ended(const Untaken& untaken, const bus::AnswerTaken& taken);
   void expire_timeouts();
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
@@ -171,7 +179,6 @@ class Runner {
   std::unique_ptr<core::Scheduler> scheduler_;
   EventLog log_;
   data::Arenas& arenas_;
-  data::ObjectStore& objects_;
   bus::Link& link_;
   invoker::Waker& waker_;
   Told tell_;
@@ -192,6 +199,7 @@ class Runner {
   std::unordered_map<std::string, Names> names_;                  // by tenant
   std::map<std::pair<std::string, std::string>, Model> missing_;  // by tenant and name
   std::unordered_map<RequestId, Pending> pending_;
+  std::unordered_map<RequestId, Untaken> untaken_;
   std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
   std::unordered_map<BatchId, Batch> batches_;
   bus::Heard heard_;   // scratch

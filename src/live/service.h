@@ -12,6 +12,7 @@
 #include "base/money.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "bus/door.h"
 #include "data/object_store.h"
 #include "domain/application.h"
 #include "domain/commands.h"
@@ -25,6 +26,7 @@ namespace sluice::live {
 struct Call {
   Principal principal{};  // whose application it is, and whose request
   std::string application;
+  std::shared_ptr<const Target> target;  // of a model in a snapshot; null: found by name
   std::shared_ptr<const data::Tensors> inputs;
   std::optional<Duration> objective;  // instead of the application's
   std::optional<Duration> timeout;    // after that it is given up, whatever the objective
@@ -33,7 +35,7 @@ struct Call {
   Held held{};            // its part of the tenant's quota, until it is answered; set by enter()
 };
 
-enum class AnswerKind : std::uint8_t { finished, rejected, failed, deadline_exceeded, cancelled };
+using AnswerKind = bus::Answered::Kind;
 
 struct Answer {
   RequestId request;

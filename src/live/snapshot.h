@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/money.h"
 #include "base/time.h"
+#include "data/arena.h"
 #include "domain/application.h"
 #include "domain/configuration.h"
 #include "domain/event_parts.h"
@@ -68,6 +69,14 @@ class Ports {
   std::shared_ptr<const std::vector<Port>> ports_;
 };
 
+// What of a model a call needs, and what does not change while it is deployed.
+struct Target {
+  ApplicationId id;
+  std::shared_ptr<const Application> application;
+  std::shared_ptr<data::Arena> arena;  // its tenant's
+  std::uint32_t version = 1;
+};
+
 // An application, or a function called as one.
 struct Model {
   std::string tenant = "default", name;
@@ -75,9 +84,10 @@ struct Model {
   ModelState state = ModelState::ready;
   std::string reason;  // where not ready, or while it is being profiled
   std::shared_ptr<const Application> application;
-  bool is_function = false;     // an implicit application of one stage
-  Ports inputs, outputs;        // of the whole; empty where not declared
-  std::uint32_t batch_max = 1;  // that its functions may be run with
+  std::shared_ptr<const Target> target;  // null: unavailable
+  bool is_function = false;              // an implicit application of one stage
+  Ports inputs, outputs;                 // of the whole; empty where not declared
+  std::uint32_t batch_max = 1;           // that its functions may be run with
   ModelStats stats;
 };
 

@@ -1,0 +1,58 @@
+// Porter: a gateway elsewhere as the scheduler's driver knows it, over a Transport to its RemoteDoor. What arrives is
+// offered at the scheduler's own door, once, however often a session brings it; what is answered is kept until the
+// gateway has taken it. A gateway that is silent for too long is lost: nobody waits for its requests any more, so they
+// are cancelled, and nothing is kept for it but how they ended. Used by the driver's thread alone.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "bus/conversation.h"
+#include "bus/door.h"
+#include "bus/frame.h"
+
+namespace sluice::bus {
+
+class Porter final : public Gateway {
+ public:
+  struct Options {
+    Duration heartbeat = Duration::ms(100);
+    Duration lost_after = Duration::ms(1500);
+  };
+  // Both must outlive it.
+  Porter(Door& door, Transport& transport, const Options& options)
+      : door_(door), transport_(transport), options_(options) {}
+
+  [[nodiscard]] std::optional<AnswerTaken> answered(Answered answered) override;
+  void settle() override {}
+  void moved(Arrival arrival) override;
+
+  // Reads what arrived and sends what there is. `now` never goes back.
+  void work(Time now);
+  [[nodiscard]] Time due() const { return lost_ ? Time::max() : sent_at_ + options_.heartbeat; }
+  [[nodiscard]] bool lost() const { return lost_; }
+
+ private:
+  void read(std::string_view bytes, Time now);
+  void begin_session(const Session& session);
+  void ask_to_rejoin(const Session& session, Time now);
+  void take(FromGateway& item);
+  void take(Arrival& arrival);
+  void take(const Cancel& cancel);
+  void take(AnswerTaken& taken);
+  void forget_all();
+
+  Door& door_;
+  Transport& transport_;
+  const Options options_;
+  Conversation<ToGateway, FromGateway> out_;
+  std::set<RequestId> inside_;             // offered, and not answered
+  std::map<RequestId, Answered> untaken_;  // in order
+  std::set<RequestId> held_;               // of those: the driver waits for them to be taken
+  bool connected_ = false, lost_ = true;
+  Time heard_at_, sent_at_, asked_at_;
+};
+
+}  // namespace sluice::bus
