@@ -57,12 +57,11 @@ class RunnerTest : public testing::Test {
     auto scheduler = record::make_scheduler(header);
     auto log = EventLog::open({.directory = folder_.path(), .epoch = 1}, header);
     ASSERT_TRUE(scheduler && log);
-    runner_ =
-        std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{machine_, waker_},
-                                 Runner::Told{.forgotten = [](ApplicationId) {},
-                                              .describe = [](Snapshot&) {},
-                                                                       .trouble = [](const std::string&) {}},
-                                 100);
+    runner_ = std::make_unique<Runner>(
+        std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{machine_, waker_},
+        Runner::Told{
+            .forgotten = [](ApplicationId) {}, .describe = [](Snapshot&) {}, .trouble = [](const std::string&) {}},
+        100);
     runner_->mailbox().post(Deploying{.application = core::application_of({core::stage("a")})});
     until([&] { return runner_->snapshot()->models.size() == 1; });
   }
