@@ -147,7 +147,7 @@ class Held:
     """What a server holds before it is attacked for long; it must not hold more for good."""
 
     def __init__(self, server):
-        wait_until("connections end", lambda: open_files(server)["socket"] <= 1)
+        wait_until("connections end", lambda: open_files(server)["socket"] <= server.listening)
         self.server, self.files, self.memory = server, open_files(server), server.resident()
 
     def growth(self):
@@ -177,6 +177,8 @@ def run(folder, options):
     hostile = {"SLUICE_WORKER": HOSTILE_WORKER}
     with (Server(f"{folder}/attacked", *CLUSTER) as attacked, Server(f"{folder}/twin", *CLUSTER) as twin,
           Server(f"{folder}/hostile", *CLUSTER, environment=hostile) as lied_to):
+        for one in (attacked, twin, lied_to):
+            one.listening = open_files(one)["socket"]  # nobody has connected yet
         liars, quiet = Tenant(lied_to, "liars"), Tenant(lied_to, "quiet")
         quiet.deploy(QUIET)
         for one in (attacked, twin):
