@@ -1,5 +1,5 @@
 // Conversation: one end's half of a session: numbers what is sent, keeps it until it is acknowledged, and knows what of
-// the other direction has arrived. Used by RemoteLink and Station.
+// the other direction has arrived. Used by SessionEnd, Station and RemoteDoor.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -4,8 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/check.h"
-
 namespace sluice::bus {
 namespace {
 
@@ -26,7 +24,7 @@ std::optional<AnswerTaken> Porter::answered(Answered answered) {
     untaken_.insert_or_assign(id, without_outputs(std::move(answered)));
     return AnswerTaken{id, {}};
   }
-  if (connected_) out_.queue(answered);
+  if (out_.connected()) out_.queue(answered);
   untaken_.insert_or_assign(id, std::move(answered));
   held_.insert(id);
   return std::nullopt;
@@ -34,15 +32,15 @@ std::optional<AnswerTaken> Porter::answered(Answered answered) {
 
 void Porter::moved(Arrival arrival) {
   inside_.erase(arrival.request);
-  if (connected_) out_.queue(Moved{std::move(arrival)});  // else it comes again with the next session
+  if (out_.connected()) out_.queue(Moved{std::move(arrival)});  // else it comes again with the next session
 }
 
 void Porter::work(Time now) {
   std::string bytes;
   while (transport_.receive(bytes)) read(bytes, now);
-  if (!lost_ && now - heard_at_ > options_.lost_after) {
+  if (!lost_ && now - out_.heard_at() > options_.lost_after) {
     lost_ = true;
-    connected_ = false;
+    out_.disconnect();
     for (const RequestId id : inside_) door_.cancel(id);
     for (const RequestId id : std::exchange(held_, {})) {
       Answered& answered = untaken_.at(id);
@@ -50,35 +48,20 @@ void Porter::work(Time now) {
       door_.taken({id, answered.error});
     }
   }
-  if (!connected_ || (!out_.owes() && now < sent_at_ + options_.heartbeat)) return;
-  out_.send(transport_, now);
-  sent_at_ = now;
+  out_.flush(now);
 }
 
 void Porter::read(std::string_view bytes, Time now) {
-  auto frame = decode_from_gateway(bytes);
-  if (!frame || frame->session < out_.session()) return;  // rubbish, or late
-  const Session session = frame->session;
-  if (out_.session() < session) {
-    begin_session(session);
-  } else if (!connected_) {
-    return ask_to_rejoin(session, now);
-  }
-  auto items = out_.take(std::move(*frame));
-  if (!items) {
-    connected_ = false;
-    return ask_to_rejoin(session, now);
-  }
-  heard_at_ = now;
+  auto items = out_.hear(decode_from_gateway(bytes), now,
+                         [this](const Session& before, const Session& session) { begin_session(before, session); });
+  if (!items) return;
   lost_ = false;
   for (FromGateway& item : *items) take(item);
 }
 
 // What an earlier life of the gateway waited for nobody waits for any more.
-void Porter::begin_session(const Session& session) {
-  if (session.epoch != out_.session().epoch) forget_all();
-  (void)out_.begin(session);
-  connected_ = true;
+void Porter::begin_session(const Session& before, const Session& session) {
+  if (session.epoch != before.epoch) forget_all();
   for (const auto& [id, answered] : untaken_) out_.queue(answered);
 }
 
@@ -87,15 +70,6 @@ void Porter::forget_all() {
   for (const RequestId id : std::exchange(held_, {})) door_.taken({id, {}});
   inside_.clear();
   untaken_.clear();
-}
-
-// Not for every frame that arrives meanwhile.
-void Porter::ask_to_rejoin(const Session& session, Time now) {
-  if (asked_at_ != Time() && now - asked_at_ < options_.heartbeat) return;
-  asked_at_ = now;
-  const auto bytes = encode(Frame<ToGateway>{.session = session, .at = now, .rejoin = true});
-  CHECK(bytes.ok());
-  transport_.send(*bytes);
 }
 
 void Porter::take(FromGateway& item) {

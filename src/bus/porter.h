@@ -9,9 +9,9 @@
 #include <optional>
 #include <set>
 
-#include "bus/conversation.h"
 #include "bus/door.h"
 #include "bus/frame.h"
+#include "bus/session_end.h"
 
 namespace sluice::bus {
 
@@ -23,7 +23,7 @@ class Porter final : public Gateway {
   };
   // Both must outlive it.
   Porter(Door& door, Transport& transport, const Options& options)
-      : door_(door), transport_(transport), options_(options) {}
+      : door_(door), transport_(transport), options_(options), out_(transport, options.heartbeat) {}
 
   [[nodiscard]] std::optional<AnswerTaken> answered(Answered answered) override;
   void settle() override {}
@@ -31,13 +31,12 @@ class Porter final : public Gateway {
 
   // Reads what arrived and sends what there is. `now` never goes back.
   void work(Time now);
-  [[nodiscard]] Time due() const { return lost_ ? Time::max() : sent_at_ + options_.heartbeat; }
+  [[nodiscard]] Time due() const { return lost_ ? Time::max() : out_.next_beat(); }
   [[nodiscard]] bool lost() const { return lost_; }
 
  private:
   void read(std::string_view bytes, Time now);
-  void begin_session(const Session& session);
-  void ask_to_rejoin(const Session& session, Time now);
+  void begin_session(const Session& before, const Session& session);
   void take(FromGateway& item);
   void take(Arrival& arrival);
   void take(const Cancel& cancel);
@@ -47,12 +46,11 @@ class Porter final : public Gateway {
   Door& door_;
   Transport& transport_;
   const Options options_;
-  Conversation<ToGateway, FromGateway> out_;
+  SessionEnd<ToGateway, FromGateway> out_;
   std::set<RequestId> inside_;             // offered, and not answered
   std::map<RequestId, Answered> untaken_;  // in order
   std::set<RequestId> held_;               // of those: the driver waits for them to be taken
-  bool connected_ = false, lost_ = true;
-  Time heard_at_, sent_at_, asked_at_;
+  bool lost_ = true;
 };
 
 }  // namespace sluice::bus

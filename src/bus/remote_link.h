@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "bus/conversation.h"
 #include "bus/frame.h"
 #include "bus/link.h"
+#include "bus/session_end.h"
 
 namespace sluice::bus {
 
@@ -31,28 +31,25 @@ class RemoteLink : public Link {
   void receive(Time now, Heard& out) override;
 
   // Sends what is queued, and a sign of life where it is time for one. At the end of every step.
-  void flush(Time now);
+  void flush(Time now) { out_.flush(now); }
   [[nodiscard]] Time due() const override;
 
  private:
   void read(std::string_view bytes, Time now, Heard& out);
-  void begin_session(const Session& session);
-  void ask_to_rejoin(const Session& session, Time now);
+  void begin_session();
   void take(FromInvoker& item, Heard& out);
   void lose_silent(Time now, Heard& out);
 
   Transport& transport_;
   Options options_;
-  Conversation<ToInvoker, FromInvoker> out_;
+  SessionEnd<ToInvoker, FromInvoker> out_;
   std::map<ApplicationId, std::shared_ptr<const Application>> applications_;
   struct Member {
     std::uint64_t epoch = 0, session = 0;  // as it said when it joined
     bool in_session = false;               // it said so in this session: only then commands reach it
   };
   std::map<InvokerId, Member> members_;  // that the scheduler believes to be there
-  bool connected_ = false;               // a session is under way
-  Time began_at_, heard_at_, sent_at_;
-  Time asked_at_;  // to begin anew
+  Time began_at_;                        // the session
 };
 
 }  // namespace sluice::bus
