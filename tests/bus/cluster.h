@@ -17,6 +17,7 @@
 #include "bus/object_exchange.h"
 #include "bus/resolver.h"
 #include "data/values.h"
+#include "support/tensor_text.h"
 
 namespace sluice::bus {
 
@@ -49,14 +50,7 @@ inline data::SharedTensors floats(data::Arena& arena, const std::vector<float>& 
 inline std::string text(const data::Tensors& tensors) {
   std::string out;
   for (const data::Tensor& tensor : tensors) {
-    out += out.empty() ? "[" : "; [";
-    for (std::size_t i = 0; i < tensor.info.shape.size(); ++i) out += str(i == 0 ? "" : ",", tensor.info.shape[i]);
-    out += "]:";
-    for (std::size_t at = 0; at < tensor.size; at += sizeof(float)) {
-      float number = 0;
-      std::memcpy(&number, tensor.bytes().data() + at, sizeof number);
-      out += str(" ", number);
-    }
+    out += str(out.empty() ? "" : "; ", test::shape_text(tensor), ":", test::numbers_text(tensor));
   }
   return out;
 }

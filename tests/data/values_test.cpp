@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
+#include "support/tensor_text.h"
 
 namespace sluice::data {
 namespace {
@@ -73,14 +74,8 @@ class ValuesTest : public testing::Test {
   static std::string text(const Tensors& tensors) {
     std::string out;
     for (const Tensor& tensor : tensors) {
-      out += str(out.empty() ? "" : "; ", tensor.info.name, " [");
-      for (std::size_t i = 0; i < tensor.info.shape.size(); ++i) out += str(i == 0 ? "" : ",", tensor.info.shape[i]);
-      out += "]:";
-      for (std::size_t at = 0; at < tensor.size; at += sizeof(float)) {
-        float number = 0;
-        std::memcpy(&number, tensor.bytes().data() + at, sizeof number);
-        out += str(" ", number);
-      }
+      out += str(out.empty() ? "" : "; ", tensor.info.name, " ", test::shape_text(tensor), ":",
+                 test::numbers_text(tensor));
     }
     return out;
   }

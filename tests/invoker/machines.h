@@ -27,6 +27,7 @@
 #include "invoker/scene.h"
 #include "policy/catalog.h"
 #include "support/places.h"
+#include "support/tensor_text.h"
 
 namespace sluice::invoker_test {
 
@@ -191,14 +192,7 @@ class Machines {
   static std::string text_of(const data::Tensors& tensors) {
     std::string out;
     for (const data::Tensor& tensor : tensors) {
-      out += out.empty() ? "[" : "; [";
-      for (std::size_t i = 0; i < tensor.info.shape.size(); ++i) out += str(i == 0 ? "" : ",", tensor.info.shape[i]);
-      out += "]";
-      for (std::size_t at = 0; at < tensor.size; at += sizeof(float)) {
-        float number = 0;
-        std::memcpy(&number, tensor.bytes().data() + at, sizeof number);
-        out += str(" ", number);
-      }
+      out += str(out.empty() ? "" : "; ", test::shape_text(tensor), test::numbers_text(tensor));
     }
     return out;
   }
