@@ -8,6 +8,17 @@
 #include "profile/transfer.h"
 
 namespace sluice::core {
+namespace {
+
+constexpr Duration kPrewarmGap = Duration::ms(1);
+// It would never let time pass.
+constexpr const char* kSameInstant = "a policy wants to be asked again at the same instant";
+
+bool is_due(std::optional<Time> at, Time now) {
+  return at && *at <= now;
+}
+
+}  // namespace
 
 void Scheduler::decide(Time now, Commands& out) {
   CHECK(now >= now_);
@@ -16,12 +27,14 @@ void Scheduler::decide(Time now, Commands& out) {
   follow();
   std::erase_if(announced_, [&](const RequestAnnounced& a) { return a.expected < now; });
   admit(now, out);
-  if (changed_ || (wake_ && *wake_ <= now)) {
+  if (changed_ || is_due(wake_, now)) {
     dispatch(now, out);
-    prewarm(out);
-    ask_again();
+    wake_ = queues_.busy().empty() ? std::nullopt : policies_.dispatch->next_wake(view());
+    CHECK_MSG(!wake_ || *wake_ > now_, kSameInstant);
+    if (!prewarm_at_ || *prewarm_at_ > prewarm_after_) prewarm_at_ = prewarm_after_;
   }
   changed_ = false;
+  if (books_.cold_invokers() > 0) prewarm(out);
   for (Reply& answer : answers_) emit(out, std::move(answer));
   answers_.clear();
   for (const ReleaseObjects& release : releases_) emit(out, release);
@@ -39,31 +52,33 @@ void Scheduler::retire_removed() {
   }
 }
 
+// Prewarming looks at every function and instance, and nobody waits for what it brings (loads for those who wait are
+// dispatch's): after a change it is asked within a millisecond, not at every one of many thousand requests a second.
 void Scheduler::prewarm(Commands& out) {
-  if (books_.cold_invokers() == 0) return;
-  wishes_.clear();
-  policies_.prewarm->decide(view(), wishes_);
   std::vector<Action> actions;
-  for (const InstanceId id : wishes_.evict) loads_.evict(id, actions);
-  for (const policy::Wishes::Load& wish : wishes_.load) (void)loads_.load(view(), wish, actions);
+  const bool asked = is_due(prewarm_at_, now_);
+  if (asked) {
+    wishes_.clear();
+    policies_.prewarm->decide(view(), wishes_);
+    for (const InstanceId id : wishes_.evict) loads_.evict(id, actions);
+    for (const policy::Wishes::Load& wish : wishes_.load) (void)loads_.load(view(), wish, actions);
+  }
   loads_.proceed(view(), actions);
   for (Action& action : actions) emit(out, std::move(action));
-}
-
-// A policy that wants to be asked at this very instant would never let time pass.
-void Scheduler::ask_again() {
-  wake_ = queues_.busy().empty() ? std::nullopt : policies_.dispatch->next_wake(view());
-  if (books_.cold_invokers() > 0) {
-    const auto other = policies_.prewarm->next_wake(view());
-    if (other && (!wake_ || *other < *wake_)) wake_ = other;
-  }
-  CHECK_MSG(!wake_ || *wake_ > now_, "a policy wants to be asked again at the same instant");
+  if (!asked) return;
+  prewarm_after_ = now_ + kPrewarmGap;
+  prewarm_at_ = policies_.prewarm->next_wake(view());
+  CHECK_MSG(!prewarm_at_ || *prewarm_at_ > now_, kSameInstant);
 }
 
 std::optional<Time> Scheduler::next_wake() const {
-  const auto timer = runs_.next_timer();
-  if (!timer || !wake_) return timer ? timer : wake_;
-  return std::min(*wake_, *timer);
+  std::optional<Time> next = runs_.next_timer();
+  const auto earlier = [&](std::optional<Time> other) {
+    if (other && (!next || *other < *next)) next = other;
+  };
+  earlier(wake_);
+  if (books_.cold_invokers() > 0) earlier(prewarm_at_);
+  return next;
 }
 
 void Scheduler::emit(Commands& out, Action action, const Work& work) {

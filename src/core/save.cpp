@@ -6,7 +6,7 @@ namespace sluice::core {
 namespace {
 
 constexpr std::string_view kSaveMagic = "sluicesave";
-constexpr std::uint8_t kSaveVersion = 4;  // of the bytes; grows when what is saved changes
+constexpr std::uint8_t kSaveVersion = 5;  // of the bytes; grows when what is saved changes
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void Scheduler::visit(Archive& archive) {
   tenants_.visit(archive);
   applications_.visit(archive);
   archive(now_, requests_, runs_, batches_, arrivals_, announced_, answers_, releases_, cancels_, next_invocation_,
-          next_command_, wake_, changed_, counters_, loads_, demands_);
+          next_command_, wake_, prewarm_at_, prewarm_after_, changed_, counters_, loads_, demands_);
   queues_.visit_waiting(archive);
   books_.visit(archive);
   policies_.dispatch->visit(archive);

@@ -144,7 +144,6 @@ class Scheduler {
   void let_in(const RequestArrived& arrival, const policy::Admitted& admitted, Commands& out);
   void reject(const Reject& refused, Commands& out);
   void dispatch(Time now, Commands& out);
-  void ask_again();
   void drop(const policy::Proposals& proposals);
   enum class Booked : std::uint8_t { nothing, load, batch };
   [[nodiscard]] Booked book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
@@ -176,8 +175,10 @@ class Scheduler {
   std::vector<ReleaseObjects> releases_;     // likewise, after the answers
   std::vector<CancelBatch> cancels_;         // likewise
   std::uint64_t next_invocation_ = 0, next_command_ = 0;
-  std::optional<Time> wake_;  // when a policy wants to be asked again
-  bool changed_ = false;      // something happened that may let a batch start
+  std::optional<Time> wake_;        // when dispatch wants to be asked again
+  std::optional<Time> prewarm_at_;  // when prewarming is asked again
+  Time prewarm_after_;              // and not before
+  bool changed_ = false;            // something happened that may let a batch start
   Counters counters_;
   policy::Proposals proposals_;  // scratch
   policy::Wishes wishes_;        // scratch

@@ -39,12 +39,34 @@ bool is_at(const Instance& instance, Level level, const Wishes::Load& load) {
   return level == load.level && (!on_device(level) || instance.gpu == load.gpu);
 }
 
+// What goes, only lies on the host, or was loaded where it cannot run, helps nobody.
+bool helps(const View& view, const SharedFunction& function, const Instance& instance) {
+  return instance.wanted >= instance.level && instance.wanted != Level::none &&
+         instance.wanted == level_at(view, function, view.invokers[instance.invoker.index()]);
+}
+
+bool has_room(const View& view, const SharedFunction& function) {
+  const auto slots = view.instances_of(function.id);
+  return std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    const Instance& instance = view.instances[slot];
+    return !instance.loading() && instance.running < instance.batches && helps(view, function, instance);
+  });
+}
+
 Bytes free_at(const View& view, const Wishes::Load& load) {
   const Invoker& invoker = view.invokers[load.invoker.index()];
   return on_device(load.level) ? invoker.gpus[load.gpu].memory_free : invoker.memory_free;
 }
 
 }  // namespace
+
+bool has_ready(const View& view, const SharedFunction& function) {
+  const auto slots = view.instances_of(function.id);
+  return std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    const Instance& instance = view.instances[slot];
+    return !instance.loading() && helps(view, function, instance);
+  });
+}
 
 Time waited_since(const View& view, const SharedFunction& function) {
   Time oldest = Time::max();
@@ -59,15 +81,12 @@ Stock stock_of(const View& view, const SharedFunction& function) {
   for (const std::uint32_t slot : view.instances_of(function.id)) {
     const Instance& instance = view.instances[slot];
     out.on_host = out.on_host || instance.wanted == Level::host;
-    if (instance.wanted < instance.level || instance.wanted == Level::none) continue;
-    // What only lies on the host, or was loaded where it cannot run, helps nobody.
-    if (instance.wanted != level_at(view, function, view.invokers[instance.invoker.index()])) continue;
+    if (!helps(view, function, instance)) continue;
     if (instance.loading()) {
       ++out.loading;
       out.first_ready = std::min(out.first_ready, std::max(instance.ready_at, view.now));
     } else {
       ++out.ready;
-      out.room += instance.batches - instance.running;
       out.first_ready = view.now;
     }
   }
@@ -190,8 +209,9 @@ Wishes::Load for_waiting(const View& view, Wishes::Load load) {
   return load;
 }
 
-bool needs_load(const Stock& stock) {
-  if (stock.waiting == 0 || stock.room > 0) return false;
+bool needs_load(const View& view, const SharedFunction& function) {
+  if (has_room(view, function)) return false;
+  const Stock stock = stock_of(view, function);
   return stock.loading < std::min(stock.waiting, 1 + stock.ready / 2);
 }
 
@@ -235,7 +255,7 @@ class Loading final : public Dispatch {
     too_large_ = Bytes(std::numeric_limits<std::int64_t>::max());
     for (const std::uint32_t q : view.busy_queues) {
       const Queue& queue = view.queues[q];
-      if (needs_load(stock_of(view, view.functions[queue.shared.index()])))
+      if (needs_load(view, view.functions[queue.shared.index()]))
         loads_.emplace_back(queue.waiting.front().deadline, queue.id);
     }
     std::sort(loads_.begin(), loads_.end());
@@ -244,7 +264,7 @@ class Loading final : public Dispatch {
   void offer_load(const View& view, Proposals& out) {
     const Queue& queue = view.queue(out.queue);
     const SharedFunction& function = view.functions[queue.shared.index()];
-    if (!needs_load(stock_of(view, function))) return;
+    if (!needs_load(view, function)) return;
     const Wishes::Load wish = for_waiting(view, {.function = function.id});
     if (function.memory >= too_large_ && wish.waited_since >= too_young_) return;
     const auto place = place_to_load(view, wish);

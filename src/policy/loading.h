@@ -14,12 +14,13 @@ namespace sluice::policy {
 // What there is of a function, of instances that could run it where they are.
 struct Stock {
   std::uint32_t ready = 0, loading = 0;
-  std::uint32_t room = 0;          // batches that could start on the ready ones
   std::uint32_t waiting = 0;       // invocations
   bool on_host = false;            // a copy lies in host memory where it could be raised
   Time first_ready = Time::max();  // now if one is ready, else when the first load is expected to end
 };
 [[nodiscard]] Stock stock_of(const View& view, const SharedFunction& function);
+// Whether something of it is ready where it can run: mostly so, and known at the first instance.
+[[nodiscard]] bool has_ready(const View& view, const SharedFunction& function);
 
 // How long raising it to `to` takes, as measured, or as its document says.
 [[nodiscard]] double load_ms(const View& view, const SharedFunction& function, Level from, Level to);
@@ -56,7 +57,7 @@ struct Victims {
 // Whether those who wait for the function need more of it: nothing that is loaded has room, and not enough is on its
 // way. Loads grow by half of what is ready: one for every waiting invocation would fill the machines with loads that
 // come too late.
-[[nodiscard]] bool needs_load(const Stock& stock);
+[[nodiscard]] bool needs_load(const View& view, const SharedFunction& function);
 
 // Any dispatch, with loads for those who wait: after all that can start has started, the functions that needs_load()
 // are loaded, the earliest deadline first.

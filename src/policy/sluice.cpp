@@ -300,12 +300,17 @@ class SluiceDispatch final : public Dispatch {
     for (auto stage = std::optional(queue.model_stage); stage; stage = m.next(*stage)) {
       if (!stages[*stage].valid()) continue;  // it runs nothing
       const SharedFunction& function = view.functions[view.queue(stages[*stage]).shared.index()];
+      const double stage_ms = m.choices(*stage).front().ms;
+      if (has_ready(view, function)) {
+        at += stage_ms;
+        continue;
+      }
       const Stock stock = stock_of(view, function);
       const Level from = stock.on_host ? Level::host : Level::none;
       const double ready = stock.first_ready < Time::max() ? (stock.first_ready - view.now).to_ms()
                                                            : load_ms(view, function, from, function.level);
       waits += std::max(0.0, ready - at);
-      at = std::max(at, ready) + m.choices(*stage).front().ms;
+      at = std::max(at, ready) + stage_ms;
     }
     return waits;
   }

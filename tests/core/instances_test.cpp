@@ -159,6 +159,8 @@ TEST(Instances, EwmaLoadsARareFunctionBeforeItsNextCall) {
   (void)scene.at(4'010).finish().decide();
   EXPECT_EQ(scene.said().front(), "evict f at 0");  // not needed between two calls
   (void)scene.evicted().decide();
+  EXPECT_EQ(scene.wake_ms(), 4'011);  // it was asked at this instant: a change is looked at a millisecond later
+  (void)scene.at(4'011).decide();
   EXPECT_EQ(scene.wake_ms(), 6'000 - 1.5 * 120);
   (void)scene.at(5'820).decide();
   EXPECT_EQ(scene.said(), Starts{"load f at 0"});
