@@ -57,11 +57,12 @@ void Scheduler::retire_removed() {
 void Scheduler::prewarm(Commands& out) {
   std::vector<Action> actions;
   const bool asked = is_due(prewarm_at_, now_);
-  if (asked) {
+  for (bool loads = asked; loads;) {
+    loads = false;
     wishes_.clear();
     policies_.prewarm->decide(view(), wishes_);
     for (const InstanceId id : wishes_.evict) loads_.evict(id, actions);
-    for (const policy::Wishes::Load& wish : wishes_.load) (void)loads_.load(view(), wish, actions);
+    for (const policy::Wishes::Load& wish : wishes_.load) loads = loads_.load(view(), wish, actions) || loads;
   }
   loads_.proceed(view(), actions);
   for (Action& action : actions) emit(out, std::move(action));

@@ -23,12 +23,12 @@ class RoundRobin final : public Dispatch {
     out.clear();
     out.queue = head->id;
     out.work.searches = 1;
-    const Configuration& c = least_runnable(view, *head);
     const auto n = static_cast<std::uint32_t>(view.invokers.size());
     for (std::uint32_t i = 0; i < n; ++i, ++turn_) {
       const Invoker& invoker = view.invokers[turn_ % n];
-      if (!runs_at(view, *head, c, invoker)) continue;
-      if (invoker.fits(c, head->shared)) out.ranked.push_back({.configuration = c, .invoker = invoker.id});
+      const Configuration* c = least_runnable_at(view, *head, invoker);
+      if (c == nullptr) continue;
+      if (view.fits(*head, *c, invoker.id.value())) out.ranked.push_back({.configuration = *c, .invoker = invoker.id});
       break;
     }
     return true;

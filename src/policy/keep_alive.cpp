@@ -33,6 +33,14 @@ bool is_announced(const View& view, const SharedFunction& function) {
   });
 }
 
+// How long idle instances of a function stay: to `until` at least, and `idle` after they did something last.
+struct Stay {
+  Time until;
+  Duration idle;
+  static Stay for_ever() { return {.until = Time::max(), .idle = {}}; }
+  [[nodiscard]] Time of(const Instance& instance) const { return std::max(until, instance.idle_since + idle); }
+};
+
 class KeepWarm : public Prewarm {
  public:
   explicit KeepWarm(Duration keep_alive) : keep_alive_(keep_alive) {}
@@ -45,12 +53,12 @@ class KeepWarm : public Prewarm {
       const Stock stock = stock_of(view, function);
       if (stock.ready + stock.loading >= wanted) continue;
       const double worth = announced ? worth_soon(view, function) : worth_of_target(view, function);
-      const auto place = place_to_load(view, {.function = function.id, .worth = worth});
-      for (std::uint32_t i = stock.ready + stock.loading; place && i < wanted; ++i) out.load.push_back(*place);
+      if (const auto place = place_to_load(view, {.function = function.id, .worth = worth})) out.load.push_back(*place);
     }
-    for (const Instance& instance : view.instances) {
-      if (instance.used && instance.idle() && gone_at(view, instance) <= view.now) out.evict.push_back(instance.id);
-    }
+    for_idle(view, [&](const Instance& instance, Time gone_at) {
+      if (gone_at <= view.now) out.evict.push_back(instance.id);
+    });
+    std::sort(out.evict.begin(), out.evict.end());  // instances of a function come in no order
   }
 
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
@@ -58,9 +66,7 @@ class KeepWarm : public Prewarm {
     const auto at = [&](Time t) {
       if (t > view.now && t < Time::max() && (!wake || t < *wake)) wake = t;
     };
-    for (const Instance& instance : view.instances) {
-      if (instance.used && instance.idle()) at(gone_at(view, instance));
-    }
+    for_idle(view, [&](const Instance&, Time gone_at) { at(gone_at); });
     for (const RequestAnnounced& a : view.announced) {
       for (const SharedFunction& function : view.functions) {
         if (belongs(view, function, a.application)) at(a.expected - load_time(function));
@@ -78,11 +84,9 @@ class KeepWarm : public Prewarm {
   [[nodiscard]] virtual double worth_of_target(const View& view, const SharedFunction& function) const {
     return worth_of(view, function);
   }
-  // When an idle instance need not stay any longer.
-  [[nodiscard]] virtual Time gone_at(const View& view, const Instance& instance) const {
-    const SharedFunction& function = view.functions[instance.function.index()];
-    return is_waited_for(view, function) || is_announced(view, function) ? Time::max()
-                                                                         : instance.idle_since + keep_alive_;
+  [[nodiscard]] virtual Stay stay(const View& view, const SharedFunction& function) const {
+    if (is_waited_for(view, function) || is_announced(view, function)) return Stay::for_ever();
+    return {.until = {}, .idle = keep_alive_};
   }
   // When the next load is due by itself; Time::max(): never.
   [[nodiscard]] virtual Time expected_load(const SharedFunction&) const { return Time::max(); }
@@ -92,6 +96,21 @@ class KeepWarm : public Prewarm {
                        [&](QueueId queue) { return !view.queue(queue).waiting.empty(); });
   }
   Duration keep_alive_;
+
+ private:
+  // The idle instances function by function, and when each need not stay any longer.
+  template <class Each>
+  void for_idle(const View& view, const Each& each) const {
+    for (const SharedFunction& function : view.functions) {
+      std::optional<Stay> stays;  // the same for all instances of the function
+      for (const std::uint32_t slot : view.instances_of(function.id)) {
+        const Instance& instance = view.instances[slot];
+        if (!instance.idle()) continue;
+        if (!stays) stays = stay(view, function);
+        each(instance, stays->of(instance));
+      }
+    }
+  }
 };
 
 // Loads the functions of stages that requests in the system will come to, while earlier stages run.
@@ -106,9 +125,8 @@ class Ahead final : public KeepWarm {
   [[nodiscard]] double worth_of_target(const View& view, const SharedFunction& function) const override {
     return worth_soon(view, function);
   }
-  [[nodiscard]] Time gone_at(const View& view, const Instance& instance) const override {
-    const SharedFunction& function = view.functions[instance.function.index()];
-    return is_ahead(view, function) ? Time::max() : KeepWarm::gone_at(view, instance);
+  [[nodiscard]] Stay stay(const View& view, const SharedFunction& function) const override {
+    return is_ahead(view, function) ? Stay::for_ever() : KeepWarm::stay(view, function);
   }
 
  private:
@@ -154,18 +172,18 @@ class Ewma final : public KeepWarm {
     return view.now >= expected_load(function) && view.now < forgotten(*calls) ? 1 : 0;
   }
 
-  [[nodiscard]] Time gone_at(const View& view, const Instance& instance) const override {
-    const SharedFunction& function = view.functions[instance.function.index()];
+  [[nodiscard]] Stay stay(const View& view, const SharedFunction& function) const override {
     const Calls* calls = known(function);
-    if (calls == nullptr) return KeepWarm::gone_at(view, instance);
-    if (is_waited_for(view, function)) return Time::max();
+    if (calls == nullptr) return KeepWarm::stay(view, function);
+    if (is_waited_for(view, function)) return Stay::for_ever();
     if (rare(*calls, function)) {
       // Between two calls it is not needed; from shortly before the next it is.
       const bool needed_soon = view.now >= expected_load(function) && view.now < forgotten(*calls);
-      return needed_soon ? forgotten(*calls) : instance.idle_since;
+      return {.until = needed_soon ? forgotten(*calls) : Time{}, .idle = {}};
     }
     const Stock stock = stock_of(view, function);
-    return stock.ready + stock.loading > target(view, function) ? instance.idle_since + keep_alive_ : Time::max();
+    if (stock.ready + stock.loading <= target(view, function)) return Stay::for_ever();
+    return {.until = {}, .idle = keep_alive_};
   }
 
   // Early enough to be ready when the next call is expected, with half a load time in hand.

@@ -53,6 +53,37 @@ bool has_room(const View& view, const SharedFunction& function) {
   });
 }
 
+// Another instance than those that are there, or on their way there, would find nothing to run on.
+bool is_crowded(const View& view, const Wishes::Load& load) {
+  std::uint32_t batches = 0;
+  for (const std::uint32_t slot : view.instances_of(load.function)) {
+    const Instance& instance = view.instances[slot];
+    if (instance.invoker == load.invoker && is_at(instance, instance.wanted, load)) batches += instance.batches;
+  }
+  return batches > 0 && batches >= most_at_once(view, view.functions[load.function.index()],
+                                                view.invokers[load.invoker.index()], load.level);
+}
+
+// Whether the instance stays, whatever the load is worth: one of the same function, and one that is waited for longer
+// than the load is.
+bool stays(const View& view, const Instance& instance, const Wishes::Load& load) {
+  if (instance.function == load.function) return true;
+  return oldest_waiting(view, view.functions[instance.function.index()]) < load.oldest;
+}
+
+// How much of the time that loading it from nothing takes is saved by having it there: less where a copy of it lies.
+// So what is gained is measured as what is lost (worth_of an instance), and no two functions send each other away.
+double saved_there(const View& view, const SharedFunction& function, InvokerId invoker, Level level) {
+  const auto slots = view.instances_of(function.id);
+  const bool copy = on_device(level) && std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+                      const Instance& instance = view.instances[slot];
+                      return instance.invoker == invoker && instance.idle() && instance.level == Level::host;
+                    });
+  if (!copy) return 1;
+  return std::min(
+      1.0, (load_ms(view, function, Level::host, level) + 1) / (load_ms(view, function, Level::none, level) + 1));
+}
+
 Bytes free_at(const View& view, const Wishes::Load& load) {
   const Invoker& invoker = view.invokers[load.invoker.index()];
   return on_device(load.level) ? invoker.gpus[load.gpu].memory_free : invoker.memory_free;
@@ -68,10 +99,11 @@ bool has_ready(const View& view, const SharedFunction& function) {
   });
 }
 
-Time waited_since(const View& view, const SharedFunction& function) {
-  Time oldest = Time::max();
-  for (const QueueId queue : function.queues) {
-    if (!view.queue(queue).waiting.empty()) oldest = std::min(oldest, view.queue(queue).waiting.front().ready);
+Oldest oldest_waiting(const View& view, const SharedFunction& function) {
+  Oldest oldest;
+  for (const QueueId id : function.queues) {
+    const Ring<Waiting>& waiting = view.queue(id).waiting;
+    if (!waiting.empty()) oldest = std::min(oldest, {waiting.front().ready, waiting.front().invocation});
   }
   return oldest;
 }
@@ -121,7 +153,7 @@ double worth_of(const View& view, const Instance& instance) {
   double copies = 0;
   for (const std::uint32_t slot : view.instances_of(function.id))
     copies += view.instances[slot].level == instance.level ? 1 : 0;
-  const double per_ms = needed ? 1 / kSoonMs : demand == nullptr ? 0 : demand->per_ms(view.now);
+  const double per_ms = std::max(needed ? 1 / kSoonMs : 0, demand == nullptr ? 0 : demand->per_ms(view.now));
   // From device memory it goes to the host if that has room, and is quick to come back.
   const bool keeps_copy =
       on_device(instance.level) && view.invokers[instance.invoker.index()].memory_free >= function.memory;
@@ -130,6 +162,7 @@ double worth_of(const View& view, const Instance& instance) {
 }
 
 std::optional<Victims> victims_for(const View& view, const Wishes::Load& load) {
+  if (is_crowded(view, load)) return std::nullopt;
   const Bytes needed = view.functions[load.function.index()].memory;
   Bytes free = free_at(view, load);
   struct One {
@@ -146,9 +179,7 @@ std::optional<Victims> victims_for(const View& view, const Wishes::Load& load) {
       if (instance.wanted < instance.level) free += memory;  // on its way out
       if (!instance.idle()) continue;
       const double worth = worth_of(view, instance);
-      const bool pinned =
-          worth >= kPinned && waited_since(view, view.functions[instance.function.index()]) <= load.waited_since;
-      if (worth < load.worth && !pinned)
+      if (worth < load.worth && !stays(view, instance, load))
         idle.push_back(
             {worth, worth / static_cast<double>(std::max<std::int64_t>(memory.count(), 1)), &instance, memory});
     }
@@ -181,10 +212,10 @@ std::optional<Wishes::Load> place_to_load(const View& view, const Wishes::Load& 
     if (!invoker.usable || invoker.warm) continue;
     const Level level = level_at(view, function, invoker);
     if (level == Level::none) continue;
+    const double worth = wish.worth * saved_there(view, function, invoker.id, level);
     const std::size_t places = on_device(level) ? invoker.gpus.size() : 1;
     for (std::size_t g = 0; g < places; ++g) {
-      const Wishes::Load load{function.id, invoker.id,       level, static_cast<std::uint16_t>(g),
-                              wish.worth,  wish.waited_since};
+      const Wishes::Load load{function.id, invoker.id, level, static_cast<std::uint16_t>(g), worth, wish.oldest};
       if ((on_device(level) ? invoker.gpus[g].memory : invoker.memory) < function.memory) continue;
       const auto victims = victims_for(view, load);
       if (!victims) continue;
@@ -205,7 +236,7 @@ Wishes::Load for_waiting(const View& view, Wishes::Load load) {
   const bool helps = stock.ready == 0 || stock.waiting * service_ms(view, function) / stock.ready >=
                                              load_ms(view, function, Level::none, function.level);
   load.worth = helps ? kAll : 0;
-  load.waited_since = waited_since(view, function);
+  load.oldest = oldest_waiting(view, function);
   return load;
 }
 
@@ -216,6 +247,33 @@ bool needs_load(const View& view, const SharedFunction& function) {
 }
 
 namespace {
+
+// Whether what waits takes longer to run on the instances that are busy with it than another load does.
+bool outlasts_load(const View& view, const SharedFunction& function) {
+  const double work_ms = waiting_for(view, function) * service_ms(view, function);
+  const double load = load_ms(view, function, Level::none, function.level);
+  if (work_ms < load) return false;
+  double running = 0;
+  for (const std::uint32_t slot : view.instances_of(function.id)) {
+    if (view.instances[slot].loading()) return false;
+    running += view.instances[slot].running;
+  }
+  return work_ms / std::max(1.0, running) >= load;
+}
+
+// Whether nothing runs at the place, and the function is not there either.
+bool is_idle_place(const View& view, const Wishes::Load& place) {
+  const Invoker& invoker = view.invokers[place.invoker.index()];
+  const auto slots = view.instances_of(place.function);
+  const bool there = std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    return view.instances[slot].invoker == place.invoker &&
+           is_at(view.instances[slot], view.instances[slot].wanted, place);
+  });
+  if (there) return false;
+  if (!on_device(place.level)) return invoker.running == 0;
+  const Gpu& gpu = invoker.gpus[place.gpu];
+  return gpu.free_count() == gpu.slices;
+}
 
 class Loading final : public Dispatch {
  public:
@@ -252,10 +310,10 @@ class Loading final : public Dispatch {
   void find_loads(const View& view) {
     loads_.clear();
     at_ = 0;
-    too_large_ = Bytes(std::numeric_limits<std::int64_t>::max());
+    too_large_ = {};
     for (const std::uint32_t q : view.busy_queues) {
       const Queue& queue = view.queues[q];
-      if (needs_load(view, view.functions[queue.shared.index()]))
+      if (wants_load(view, view.functions[queue.shared.index()]))
         loads_.emplace_back(queue.waiting.front().deadline, queue.id);
     }
     std::sort(loads_.begin(), loads_.end());
@@ -264,13 +322,27 @@ class Loading final : public Dispatch {
   void offer_load(const View& view, Proposals& out) {
     const Queue& queue = view.queue(out.queue);
     const SharedFunction& function = view.functions[queue.shared.index()];
-    if (!needs_load(view, function)) return;
+    if (!wants_load(view, function)) return;
     const Wishes::Load wish = for_waiting(view, {.function = function.id});
-    if (function.memory >= too_large_ && wish.waited_since >= too_young_) return;
+    if (function.level == too_large_.level && function.memory >= too_large_.memory && wish.oldest > too_large_.oldest)
+      return;
     const auto place = place_to_load(view, wish);
+    if (place && !needs_load(view, function) && !is_idle_place(view, *place)) return;
     if (place) return out.ranked.push_back({.invoker = place->invoker, .load = place->level, .gpu = place->gpu});
-    too_large_ = function.memory;
-    too_young_ = wish.waited_since;
+    if (view.instances_of(function.id).empty() && could_be_loaded(view, function))
+      too_large_ = {function.level, function.memory, wish.oldest};
+  }
+
+  // Nothing that is loaded has room; or what has room is where too little is free, so long that an idle place is
+  // better.
+  static bool wants_load(const View& view, const SharedFunction& function) {
+    return needs_load(view, function) || outlasts_load(view, function);
+  }
+
+  static bool could_be_loaded(const View& view, const SharedFunction& function) {
+    return std::any_of(view.invokers.begin(), view.invokers.end(), [&](const Invoker& invoker) {
+      return invoker.usable && !invoker.warm && level_at(view, function, invoker) != Level::none;
+    });
   }
 
   std::unique_ptr<Dispatch> dispatch_;
@@ -278,8 +350,12 @@ class Loading final : public Dispatch {
   bool cold_ = false, starting_ = true;
   std::vector<std::pair<Time, QueueId>> loads_;
   std::size_t at_ = 0;
-  Bytes too_large_;  // for what could be made free for somebody who waits since too_young_, wherever
-  Time too_young_;
+  struct TooLarge {  // nothing of it is loaded, and no place for it can be made free for who waits for it
+    Level level = Level::none;
+    Bytes memory;
+    Oldest oldest;
+  };
+  TooLarge too_large_;
 };
 
 }  // namespace

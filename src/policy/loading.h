@@ -25,11 +25,10 @@ struct Stock {
 // How long raising it to `to` takes, as measured, or as its document says.
 [[nodiscard]] double load_ms(const View& view, const SharedFunction& function, Level from, Level to);
 
-// Since when the oldest invocation waits for the function; Time::max(): none does.
-[[nodiscard]] Time waited_since(const View& view, const SharedFunction& function);
+[[nodiscard]] Oldest oldest_waiting(const View& view, const SharedFunction& function);
 // The same wish for those who wait: everything may go for a first instance, or for another one that is ready before the
-// others have done what waits; but nothing that was loaded for those who have waited longer and was not used yet. So
-// nothing is evicted in circles: whoever waits longest gets through.
+// others have done what waits; but nothing that others wait for who have waited longer. So nothing is evicted in
+// circles: whoever waits longest gets through.
 [[nodiscard]] Wishes::Load for_waiting(const View& view, Wishes::Load load);
 
 // What it is expected to cost not to have the instance: milliseconds of loading per millisecond from now on. What was
@@ -41,7 +40,9 @@ struct Stock {
 [[nodiscard]] double worth_soon(const View& view, const SharedFunction& function);
 
 // Who has to go so that the function can be loaded there, those first that are worth the least for their memory;
-// nothing if it cannot be done by giving up what is worth less than `worth` in all.
+// nothing if it cannot be done by giving up what is worth less than `worth` in all, or if there are as many instances
+// of it at the place as could run there. An instance stays if it is of the same function, or if somebody waits for it
+// who has waited longer than those who wait for the load: for a load ahead everything stays that is waited for.
 // `loss`: what they are worth together.
 struct Victims {
   std::vector<InstanceId> list;

@@ -94,15 +94,23 @@ class Admission {
   virtual void visit(Archive& archive) = 0;
 };
 
+// The invocation that waits longest for a function; of equal ones that with the lowest id, so that no two functions
+// have the same claim. Smaller is older.
+struct Oldest {
+  Time since = Time::max();  // max: nobody waits
+  InvocationId invocation;
+  friend auto operator<=>(const Oldest&, const Oldest&) = default;
+};
+
 // What should be loaded and what need not stay.
 struct Wishes {
   struct Load {
     SharedFunctionId function;
     InvokerId invoker;
     Level level = Level::device;
-    std::uint16_t gpu = 0;            // level device
-    double worth = 0;                 // what has to go for it is worth less (loading.h)
-    Time waited_since = Time::max();  // by the oldest who waits for it; max: nobody does
+    std::uint16_t gpu = 0;  // level device
+    double worth = 0;       // what has to go for it is worth less (loading.h)
+    Oldest oldest;          // who waits for it
   };
   std::vector<Load> load;
   std::vector<InstanceId> evict;  // idle ones
@@ -116,6 +124,7 @@ class Prewarm {
  public:
   virtual ~Prewarm() = default;
   virtual void queued(const View&, const Queue&) {}
+  // One load of a function at the most: it is asked again at the same instant for as long as something is loaded.
   virtual void decide(const View& view, Wishes& out) = 0;
   [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
   virtual void visit(Archive& archive) = 0;

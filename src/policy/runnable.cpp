@@ -15,17 +15,34 @@ Level level_of(const Configuration& c) {
 }
 
 // Ready for configurations of this level, or being loaded for them.
-bool is_loaded(const View& view, const Queue& queue, Level level, InvokerId invoker) {
+bool is_loaded(const View& view, const Queue& queue, Level level, const Invoker& invoker) {
   const auto slots = view.instances_of(queue.shared);
-  return std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
-    return view.instances[slot].invoker == invoker && view.instances[slot].wanted == level;
+  const bool there = std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    return view.instances[slot].invoker == invoker.id && view.instances[slot].wanted == level;
   });
+  if (!there || level == Level::device) return there;
+  return level_at(view, view.functions[queue.shared.index()], invoker) == level;
+}
+
+// The least of those that `runs`; nullptr: none does.
+template <class Runs>
+const Configuration* least_of(const Queue& queue, const Runs& runs) {
+  const Configuration& least = plan::least(candidates_of(queue)).configuration;
+  if (runs(least)) return &least;
+  const Configuration* best = nullptr;
+  const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
+  for (const plan::Candidate& candidate : candidates_of(queue)) {
+    const Configuration& c = candidate.configuration;
+    if (best != nullptr && key(c) >= key(*best)) continue;
+    if (runs(c)) best = &c;
+  }
+  return best;
 }
 
 }  // namespace
 
 bool runs_at(const View& view, const Queue& queue, const Configuration& c, const Invoker& invoker) {
-  return invoker.holds(c) && (invoker.warm || is_loaded(view, queue, level_of(c), invoker.id));
+  return invoker.holds(c) && (invoker.warm || is_loaded(view, queue, level_of(c), invoker));
 }
 
 bool runs_somewhere(const View& view, const Queue& queue, const Configuration& c) {
@@ -34,16 +51,12 @@ bool runs_somewhere(const View& view, const Queue& queue, const Configuration& c
 }
 
 const Configuration& least_runnable(const View& view, const Queue& queue) {
-  const Configuration& least = plan::least(candidates_of(queue)).configuration;
-  if (runs_somewhere(view, queue, least)) return least;
-  const Configuration* best = nullptr;
-  const auto key = [](const Configuration& c) { return std::tuple(c.batch, c.slices, c.vcpu); };
-  for (const plan::Candidate& candidate : candidates_of(queue)) {
-    const Configuration& c = candidate.configuration;
-    if (best != nullptr && key(c) >= key(*best)) continue;
-    if (runs_somewhere(view, queue, c)) best = &c;
-  }
-  return best == nullptr ? least : *best;
+  const Configuration* best = least_of(queue, [&](const Configuration& c) { return runs_somewhere(view, queue, c); });
+  return best == nullptr ? plan::least(candidates_of(queue)).configuration : *best;
+}
+
+const Configuration* least_runnable_at(const View& view, const Queue& queue, const Invoker& invoker) {
+  return least_of(queue, [&](const Configuration& c) { return runs_at(view, queue, c, invoker); });
 }
 
 Level level_at(const View& view, const SharedFunction& function, const Invoker& invoker) {
@@ -59,6 +72,19 @@ Level level_at(const View& view, const SharedFunction& function, const Invoker& 
                                    [&](const Gpu& gpu) { return gpu.memory >= function.memory; });
   if (on_gpus && runs_at(Level::device)) return Level::device;
   return invoker.memory >= function.memory && runs_at(Level::host) ? Level::host : Level::none;
+}
+
+std::uint32_t most_at_once(const View& view, const SharedFunction& function, const Invoker& invoker, Level level) {
+  std::uint32_t most = 0;
+  for (const QueueId queue : function.queues) {
+    for (const plan::Candidate& candidate : candidates_of(view.queue(queue))) {
+      const Configuration& c = candidate.configuration;
+      if (level_of(c) != level || !invoker.holds(c)) continue;
+      const std::uint32_t by_vcpus = c.vcpu > 0 ? invoker.vcpu / c.vcpu : TenantRoom::kNoLimit;
+      most = std::max(most, c.slices > 0 ? std::min(by_vcpus, invoker.gpus.front().slices / c.slices) : by_vcpus);
+    }
+  }
+  return most;
 }
 
 }  // namespace sluice::policy

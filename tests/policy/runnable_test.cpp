@@ -62,5 +62,12 @@ TEST(Catalog, NoSchedulerWaitsForADeviceThatIsNotThere) {
   }
 }
 
+// 16 vCPUs are on machine 0 alone; machine 1 has its turn with a slice.
+TEST(Catalog, RoundRobinRunsTheLeastThatTheMachineWhoseTurnItIsCanRun) {
+  Stand stand("kaas-round-robin", {Rows{{1, 16, 0, 50}, {1, 1, 1, 100}}}, 400);
+  EXPECT_EQ(stand.invoker(0, 16, 7).invoker(1, 8, 7).arrive(1).arrive(2).decide(),
+            (Starts{"s0 of 1: (1,16,0) on 0", "s0 of 2: (1,1,1) on 1"}));
+}
+
 }  // namespace
 }  // namespace sluice::policy
