@@ -90,14 +90,12 @@ void esg_parameter(Setting setting, const Experiment& base, const char* name, st
   }
 }
 
-// Counted instances make a run many times as long, so that ESG is not tuned anew; and without Aquatope, whose large
-// presets cannot bear a heavy load: its backlog of loads takes minutes of a run.
+// Counted instances make a run several times as long, so that ESG is not tuned anew.
 void containers(Setting setting, const Experiment& base, Points& out) {
   for (const Instances instances : {Instances::warm, Instances::counted}) {
     Point p{.setting = name_of(setting) + (instances == Instances::warm ? "/instances=warm" : "/instances=counted"),
             .set_up = base,
             .contenders = contenders(known_tuning(setting))};
-    std::erase_if(p.contenders, [](const Contender& c) { return c.name == "aquatope"; });
     p.set_up.instances = instances;
     out.push_back(std::move(p));
   }
