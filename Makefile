@@ -101,10 +101,12 @@ fuzz:
 	@test "$(SETUP)" = skip || tools/setup.sh build check
 	@tools/fuzz.sh $(FUZZ_SECONDS) $(JOBS)
 
+# The compile commands of the preset `clang` have every source by itself.
 lint: build
+	@test -f build/clang/build.ninja || cmake --preset clang >/dev/null
 	@test "$(SETUP)" = skip || tools/setup.sh test check
 	@$(MAKE) --no-print-directory format-check
-	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p $(RELEASE) --quiet
+	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/clang --quiet
 
 long: test
 	@$(MAKE) --no-print-directory lint determinism chaos abuse fuzz

@@ -10,7 +10,7 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr std::uint32_t kProcessesMax = 1'024;  // of one worker, threads too
+constexpr std::uint32_t kWorkerProcessesMax = 1'024;  // of one worker, threads too
 constexpr double kRestingCpus = 0.05;
 
 std::string folder_of(ProcessId worker) {
@@ -33,7 +33,7 @@ void VcpuLimit::confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory
   (void)cgroups_.enter(folder_of(worker), pid);
   (void)cgroups_.set_cpus(folder_of(worker), 1);
   if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
-  (void)cgroups_.set_processes(folder_of(worker), kProcessesMax);
+  (void)cgroups_.set_processes(folder_of(worker), kWorkerProcessesMax);
 }
 
 void VcpuLimit::set(ProcessId worker, std::uint32_t vcpu) {

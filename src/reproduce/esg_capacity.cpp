@@ -110,10 +110,10 @@ Result<bool> step(std::vector<Search>& all, const Experiment& evaluation, std::u
 }
 
 std::uint64_t expected_work(const std::vector<Search>& all, const Length& length) {
-  constexpr std::uint64_t kRounds = kTop / kStep + 5;  // of the axis, and halvings of a step
+  constexpr std::uint64_t kRunsOfOne = kTop / kStep + 5;  // of the axis, and halvings of a step
   std::uint64_t runs = 0;
   for (const Search& search : all) {
-    runs += kRounds * (length.streams + (search.contender.name == "esg-tuned" ? short_tuning_grid().size() : 0));
+    runs += kRunsOfOne * (length.streams + (search.contender.name == "esg-tuned" ? short_tuning_grid().size() : 0));
   }
   return runs * length.played();
 }

@@ -19,12 +19,19 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-# sluice_library(NAME SOURCES a.cpp … DEPENDS base … LIBRARIES external …)
-# A folder of src/ is one static library `sluice_NAME`; DEPENDS are folders, LIBRARIES come from outside.
+# sluice_library(NAME SOURCES a.cpp … DEPENDS base … LIBRARIES external … ALONE b.cpp …)
+# A folder of src/ is one static library `sluice_NAME`; DEPENDS are folders, LIBRARIES come from outside. ALONE: sources whose
+# private names other sources have too.
+# Files are small and headers are not: with SLUICE_UNITY several sources of a library are compiled as one.
 function(sluice_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES;ALONE" ${ARGN})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   list(TRANSFORM ARG_DEPENDS PREPEND sluice_)
   add_library(sluice_${name} STATIC ${ARG_SOURCES})
+  set_target_properties(sluice_${name} PROPERTIES UNITY_BUILD ${SLUICE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(SLUICE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(sluice_${name} PRIVATE -Wno-maybe-uninitialized)  # GCC guesses worse the more it inlines
+  endif()
   target_include_directories(sluice_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(sluice_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LIBRARIES})
 endfunction()
