@@ -18,6 +18,15 @@ class ByteStream {
   [[nodiscard]] bool at_end() const { return in_.empty(); }
   void fail() { ok_ = false; }
 
+  // The length of a list; a hostile one cannot ask for more elements than there are bytes left.
+  std::size_t length(std::size_t size) {
+    auto count = static_cast<std::uint64_t>(size);
+    raw(&count, sizeof count);
+    if (!is_loading()) return size;
+    if (count > in_.size()) ok_ = false;
+    return ok_ ? static_cast<std::size_t>(count) : 0;
+  }
+
  protected:
   ByteStream(std::string* out, std::string_view in, Hash* hash) : out_(out), in_(in), hash_(hash) {}
 
@@ -33,14 +42,6 @@ class ByteStream {
       std::memcpy(data, in_.data(), size);
       in_.remove_prefix(size);
     }
-  }
-  // The length of a list; a hostile one cannot ask for more elements than there are bytes left.
-  std::size_t length(std::size_t size) {
-    auto count = static_cast<std::uint64_t>(size);
-    raw(&count, sizeof count);
-    if (!is_loading()) return size;
-    if (count > in_.size()) ok_ = false;
-    return ok_ ? static_cast<std::size_t>(count) : 0;
   }
 
  private:

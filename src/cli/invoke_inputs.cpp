@@ -106,7 +106,8 @@ class Maker {
     if (!tensor) {
       // Perhaps of the right type, but with a batch dimension, which add() knows about.
       Port any = **port;
-      any.shape = engine::tensor_of(name, value).info.shape;
+      const data::Shape shape = engine::tensor_of(name, value).info.shape;
+      any.shape.assign(shape.begin(), shape.end());
       tensor = engine::tensor_of(any, value);
     }
     if (!tensor) {
@@ -129,7 +130,7 @@ class Maker {
     if (port->type == DataType::bytes) {
       const auto length = static_cast<std::uint32_t>(content.size());
       out.bytes.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
-      out.info.shape.assign(port->shape.size(), 1);
+      out.info.shape = std::vector<std::int64_t>(port->shape.size(), 1);
       return out;
     }
     std::size_t known = data::element_size(port->type);

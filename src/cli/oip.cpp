@@ -15,8 +15,8 @@ Error wrong(std::string message) {
   return {ErrorCode::invalid, std::move(message)};
 }
 
-std::vector<std::int64_t> shape_at(const Json& tensor) {
-  std::vector<std::int64_t> out;
+data::Shape shape_at(const Json& tensor) {
+  data::Shape out;
   for (const Json& dimension : items_at(tensor, "shape")) {
     const auto* whole = dimension.as<std::int64_t>();
     out.push_back(whole == nullptr ? -1 : *whole);
@@ -70,8 +70,8 @@ Result<std::vector<Port>> inputs_of(const Json& metadata) {
   for (const Json& input : items_at(metadata, "inputs")) {
     auto info = info_of(input);
     if (!info) return info.error();
-    if (!info->shape.empty() && info->shape.front() == -1) info->shape.erase(info->shape.begin());
-    out.push_back({info->name, info->type, info->shape, {}});
+    if (!info->shape.empty() && info->shape.front() == -1) info->shape.pop_front();
+    out.push_back({info->name, info->type, {info->shape.begin(), info->shape.end()}, {}});
   }
   return out;
 }

@@ -65,8 +65,8 @@ engine::OwnTensor tensor_of(const std::string& name, const Picture& picture) {
 }
 
 Result<Picture> picture_of(const engine::OwnTensor& tensor) {
-  std::vector<std::int64_t> shape = tensor.info.shape;
-  if (shape.size() == 4 && shape.front() == 1) shape.erase(shape.begin());
+  data::Shape shape = tensor.info.shape;
+  if (shape.size() == 4 && shape.front() == 1) shape.pop_front();
   const bool right = tensor.info.type == DataType::fp32 && shape.size() == 3 &&
                      (shape[0] == 1 || shape[0] == 3 || shape[0] == 4) && shape[1] > 0 && shape[2] > 0 &&
                      data::byte_size(DataType::fp32, shape) == tensor.bytes.size();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/arena.h"
+#include "data/shape.h"
 #include "domain/function.h"
 
 namespace sluice::data {
@@ -18,7 +19,7 @@ namespace sluice::data {
 struct TensorInfo {
   std::string name;
   DataType type = DataType::fp32;
-  std::vector<std::int64_t> shape;
+  Shape shape;
   friend bool operator==(const TensorInfo&, const TensorInfo&) = default;
   void visit(auto& archive) { archive(name, type, shape); }
 };

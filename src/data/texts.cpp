@@ -53,7 +53,7 @@ std::optional<Tensor> row_of(const Tensor& tensor, std::uint32_t row) {
   const auto rows = static_cast<std::size_t>(tensor.info.shape.front());
   Tensor out = tensor;
   if (tensor.info.type == DataType::bytes && !out.texts && !index_texts(out, out.bytes())) return std::nullopt;
-  out.info.shape.erase(out.info.shape.begin());
+  out.info.shape.pop_front();
   if (tensor.info.type == DataType::bytes) {
     const std::size_t texts = element_count(out.info.shape).value_or(0);
     const std::size_t begin = out.texts.begin(texts * row);

@@ -38,7 +38,7 @@ std::optional<Tensor> stack(const std::vector<const Tensor*>& rows, Arena& arena
   const auto block = arena.allocate(bytes);
   if (!block) return std::nullopt;
   Tensor out{.info = rows.front()->info, .block = *block, .size = bytes};
-  out.info.shape.insert(out.info.shape.begin(), static_cast<std::int64_t>(rows.size()));
+  out.info.shape.push_front(static_cast<std::int64_t>(rows.size()));
   std::byte* to = block->data();
   for (const Tensor* row : rows) {
     std::memcpy(to, row->bytes().data(), row->size);

@@ -37,7 +37,7 @@ bool stackable(const std::vector<Part>& parts, std::size_t rows) {
 
 PlannedOutput stacked(const std::vector<Part>& parts) {
   PlannedOutput output{.info = parts.front().tensor->info};
-  output.info.shape.insert(output.info.shape.begin(), static_cast<std::int64_t>(parts.size()));
+  output.info.shape.push_front(static_cast<std::int64_t>(parts.size()));
   for (const Part& part : parts) output.bytes += part.tensor->bytes.size();
   return output;
 }

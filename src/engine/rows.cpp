@@ -39,7 +39,7 @@ Result<std::vector<std::span<std::byte>>> elements_of(const data::TensorView& te
 Result<std::vector<data::TensorView>> rows_of(const data::TensorView& stacked, std::uint32_t rows) {
   CHECK(!stacked.info.shape.empty() && stacked.info.shape.front() == static_cast<std::int64_t>(rows) && rows > 0);
   data::TensorInfo info = stacked.info;
-  info.shape.erase(info.shape.begin());
+  info.shape.pop_front();
   const auto count = data::element_count(info.shape);
   if (!count) return malformed(stacked.info);
   std::span<std::byte> rest = stacked.bytes;

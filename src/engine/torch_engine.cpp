@@ -207,7 +207,8 @@ class TorchEngine : public Engine {
     if (!placed) return placed.error();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto& [info, bytes] = (*placed)[i].tensor;
-      if (!bytes.empty()) at::from_blob(bytes.data(), info.shape, *scalar_type(info.type)).copy_(outputs[i].tensor);
+      if (!bytes.empty())
+        at::from_blob(bytes.data(), dimensions(info.shape), *scalar_type(info.type)).copy_(outputs[i].tensor);
     }
     return Outputs{.tensors = std::move(*placed)};
   }

@@ -45,8 +45,8 @@ Result<at::Tensor> to_torch(const data::TensorView& tensor) {
   }
   const bool aligned =
       reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % data::element_size(tensor.info.type) == 0;
-  if (aligned && !tensor.bytes.empty()) return at::from_blob(tensor.bytes.data(), tensor.info.shape, *type);
-  at::Tensor copy = at::empty(tensor.info.shape, *type);
+  if (aligned && !tensor.bytes.empty()) return at::from_blob(tensor.bytes.data(), dimensions(tensor.info.shape), *type);
+  at::Tensor copy = at::empty(dimensions(tensor.info.shape), *type);
   if (!tensor.bytes.empty()) std::memcpy(copy.data_ptr(), tensor.bytes.data(), tensor.bytes.size());
   return copy;
 }

@@ -18,6 +18,10 @@ namespace sluice::engine {
 [[nodiscard]] std::optional<at::ScalarType> scalar_type(DataType type);
 [[nodiscard]] std::optional<DataType> data_type(at::ScalarType type);
 
+[[nodiscard]] inline at::IntArrayRef dimensions(const data::Shape& shape) {
+  return {shape.data(), shape.size()};
+}
+
 // A view where the memory is aligned, else a copy. REQUIRES: the bytes are what type and shape ask for.
 [[nodiscard]] Result<at::Tensor> to_torch(const data::TensorView& tensor);
 

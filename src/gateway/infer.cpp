@@ -50,7 +50,12 @@ Reply full_reply(const Pending& pending) {
       }
     }
   }
-  reply.headers += str("Sluice-Request-Id: ", pending.endpoints->ids.text(pending.answer.request), "\r\n");
+  constexpr std::string_view kId = "Sluice-Request-Id: ", kEnd = "\r\n";
+  constexpr std::size_t kDigits = 16;
+  reply.headers.reserve(reply.headers.size() + kId.size() + kDigits + kEnd.size());
+  reply.headers += kId;
+  pending.endpoints->ids.append(reply.headers, pending.answer.request);
+  reply.headers += kEnd;
   return reply;
 }
 

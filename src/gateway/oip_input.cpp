@@ -68,7 +68,7 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 
 Shape shown_shape(const Port& port) {
   Shape shape = port.shape;
-  shape.insert(shape.begin(), -1);
+  shape.push_front(-1);
   return shape;
 }
 
@@ -99,7 +99,7 @@ Status check_input(InputHead& head, const live::Model& model) {
   if (head.shape.front() > 1) {
     return invalid(str("inference request batch-size must be <= 1 for '", model.name, "'"));
   }
-  head.shape.erase(head.shape.begin());
+  head.shape.pop_front();
   head.batched = true;
   return Done{};
 }
@@ -146,7 +146,7 @@ Result<data::Tensor> place_raw(std::string_view body, const live::Model& model, 
   }
   const Port& port = model.inputs.front();
   if (port.type == DataType::bytes) {
-    if (port.shape != Shape{1}) {
+    if (Shape(port.shape) != Shape{1}) {
       return invalid(str("For BYTE datatype raw input '", port.name,
                          "', the model must have input shape [1], expected ", shape_text(port.shape)));
     }

@@ -13,7 +13,7 @@
 
 namespace sluice::gateway {
 
-using Shape = std::vector<std::int64_t>;
+using data::Shape;
 
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);  // "[-1,16]"
 // As metadata shows it: with the batch dimension in front.

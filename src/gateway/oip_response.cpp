@@ -101,7 +101,10 @@ void append_head(std::string& out, const data::TensorInfo& info, bool batched) {
 }
 
 std::string begin(const ModelName& model, std::string_view id) {
-  std::string out = "{";
+  constexpr std::size_t kUsual = 256;  // the answer with a few numbers: it need not grow piece by piece
+  std::string out;
+  out.reserve(kUsual);
+  out += '{';
   if (!id.empty()) {
     out += "\"id\":";
     append_json(out, id);

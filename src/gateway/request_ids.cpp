@@ -52,11 +52,17 @@ std::uint64_t RequestIds::inner(std::uint64_t outer) const {
 }
 
 std::string RequestIds::text(RequestId id) const {
+  std::string out;
+  append(out, id);
+  return out;
+}
+
+void RequestIds::append(std::string& out, RequestId id) const {
   constexpr std::size_t kDigits = 16;
   char digits[kDigits];
   const auto end = std::to_chars(digits, digits + kDigits, outer(id.value()), 16).ptr;
   const auto count = static_cast<std::size_t>(end - digits);
-  return std::string(kDigits - count, '0').append(digits, count);
+  out.append(kDigits - count, '0').append(digits, count);
 }
 
 std::optional<RequestId> RequestIds::parse(std::string_view text) const {

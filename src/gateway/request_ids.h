@@ -23,6 +23,7 @@ class RequestIds {
 
   // 16 lower-case hexadecimal digits, and back.
   [[nodiscard]] std::string text(RequestId id) const;
+  void append(std::string& out, RequestId id) const;
   [[nodiscard]] std::optional<RequestId> parse(std::string_view text) const;
 
  private:

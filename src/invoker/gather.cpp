@@ -28,7 +28,7 @@ bool adjacent(std::span<const data::Tensors* const> members, std::size_t tensor)
 
 wire::Placed stacked(const data::Tensor& first, std::size_t rows) {
   wire::Placed out{.info = first.info, .offset = place(first), .size = first.size * rows};
-  out.info.shape.insert(out.info.shape.begin(), static_cast<std::int64_t>(rows));
+  out.info.shape.push_front(static_cast<std::int64_t>(rows));
   return out;
 }
 

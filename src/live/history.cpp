@@ -7,6 +7,7 @@ namespace sluice::live {
 namespace {
 
 constexpr std::size_t kLogLinesMax = 200;  // of one invocation
+constexpr std::size_t kSpansUsual = 16;
 
 std::size_t bytes_of(const Application& application) {
   return sizeof(Application) + application.workflow.size() * sizeof(Stage);
@@ -14,15 +15,25 @@ std::size_t bytes_of(const Application& application) {
 
 }  // namespace
 
+History::Shared& History::unfinished(RequestId id) {
+  if (spare_.empty() || unfinished_.contains(id)) return unfinished_[id];
+  spare_.key() = id;
+  return unfinished_.insert(std::move(spare_)).position->second;
+}
+
 void History::arrived(const Arrived& arrived) {
-  auto entry = std::make_shared<Entry>();
-  entry->arrived = arrived;
-  entry->spans.reserve(std::min<std::size_t>(arrived.application->workflow.size(), 16));
   const std::lock_guard lock(mutex_);
   if (++requests_of_[arrived.application.get()] == 1) bytes_ += bytes_of(*arrived.application);
-  Shared& place = unfinished_[arrived.id];
-  if (place) release(*place);
-  place = std::move(entry);
+  const bool again = unfinished_.contains(arrived.id);
+  Shared& place = unfinished(arrived.id);
+  if (again) release(*place);
+  if (again || !place) place = std::make_shared<Entry>();
+  Entry& entry = *place;
+  entry.arrived = arrived;
+  entry.ended = {.state = RequestState::running};
+  entry.spans.clear();
+  entry.spans.reserve(std::min<std::size_t>(arrived.application->workflow.size(), kSpansUsual));
+  entry.bytes = 0;
 }
 
 History::Entry* History::running(RequestId id) {
@@ -33,6 +44,11 @@ History::Entry* History::running(RequestId id) {
 void History::started(const StartBatch& start, Time now) {
   const std::lock_guard lock(mutex_);
   const auto loaded = loaded_.find(start.instance);
+  if (!spare_batch_.empty()) {
+    spare_batch_.key() = start.id;
+    spare_batch_.mapped().clear();
+    batches_.insert(std::move(spare_batch_));
+  }
   std::vector<Member>& members = batches_[start.id];
   members.reserve(start.members.size());
   for (const BatchMember& member : start.members) {
@@ -64,7 +80,11 @@ void History::finished(const BatchFinished& event, Time now) {
       if (result.id == member.invocation) span.error = result.error;
     }
   }
-  batches_.erase(it);
+  end_batch(it);
+}
+
+void History::end_batch(Batches::iterator batch) {
+  spare_batch_ = batches_.extract(batch);
 }
 
 void History::failed(BatchId batch, const std::string& error, Time now) {
@@ -77,7 +97,7 @@ void History::failed(BatchId batch, const std::string& error, Time now) {
     entry->spans[member.span].end = now;
     entry->spans[member.span].error = error;
   }
-  batches_.erase(it);
+  end_batch(it);
 }
 
 void History::loaded(InstanceId instance, Time now) {
@@ -92,7 +112,7 @@ void History::unloaded(InstanceId instance) {
 
 void History::ended(RequestId id, const Ended& ended) {
   const std::lock_guard lock(mutex_);
-  const auto node = unfinished_.extract(id);
+  auto node = unfinished_.extract(id);
   if (node.empty()) return;
   Entry& entry = *node.mapped();
   entry.ended = ended;
@@ -102,8 +122,12 @@ void History::ended(RequestId id, const Ended& ended) {
     for (const std::string& line : span.log) entry.bytes += sizeof line + line.size();
   }
   bytes_ += entry.bytes;
-  ended_[id] = node.mapped();
   finished_.push_back(node.mapped());
+  const auto before = ended_.find(id);
+  if (before != ended_.end())
+    before->second = std::move(node.mapped());
+  else
+    ended_.insert(std::move(node));
   while (!finished_.empty() && (finished_.size() > finished_max_ || bytes_ > bytes_max_)) forget_oldest();
 }
 
@@ -116,11 +140,14 @@ void History::release(const Entry& entry) {
 }
 
 void History::forget_oldest() {
-  const std::shared_ptr<const Entry> oldest = std::move(finished_.front());
+  const Shared oldest = std::move(finished_.front());
   finished_.pop_front();
-  const auto it = ended_.find(oldest->arrived.id);
-  if (it != ended_.end() && it->second == oldest) ended_.erase(it);
   release(*oldest);
+  const auto it = ended_.find(oldest->arrived.id);
+  if (it == ended_.end() || it->second != oldest) return;
+  spare_ = ended_.extract(it);
+  if (oldest->read || oldest->spans.capacity() > kSpansUsual) return spare_.mapped().reset();
+  oldest->arrived.application.reset();
 }
 
 void History::log(BatchId batch, const std::string& line) {
@@ -189,6 +216,7 @@ std::vector<RequestRecord> History::list(const RequestQuery& query) const {
       if (wanted(*entry)) out.push_back(head_of(*entry));
     }
     ended.assign(finished_.begin(), finished_.end());
+    for (const auto& entry : ended) entry->read = true;
   }
   std::erase_if(ended, [&](const auto& entry) { return !wanted(*entry); });
   const auto newer = [](const auto& a, const auto& b) { return a->arrived.arrival > b->arrived.arrival; };
@@ -218,6 +246,7 @@ std::optional<RequestRecord> History::find(RequestId id) const {
       entry = std::move(copy);
     } else if (const auto it = ended_.find(id); it != ended_.end()) {
       entry = it->second;
+      entry->read = true;
     }
   }
   return entry ? std::optional(record_of(*entry)) : std::nullopt;

@@ -69,7 +69,8 @@ class History {
     Arrived arrived;
     Ended ended{.state = RequestState::running};
     std::vector<Span> spans;
-    std::size_t bytes = 0;  // once it has ended
+    std::size_t bytes = 0;      // once it has ended
+    mutable bool read = false;  // a reader may hold it
   };
   struct Member {
     RequestId request;
@@ -77,18 +78,25 @@ class History {
     std::size_t span = 0;
   };
   using Shared = std::shared_ptr<Entry>;
+  using Entries = std::unordered_map<RequestId, Shared>;
+  using Batches = std::unordered_map<BatchId, std::vector<Member>>;
   [[nodiscard]] static RequestRecord head_of(const Entry& entry);
   [[nodiscard]] static RequestRecord record_of(const Entry& entry);
-  [[nodiscard]] Entry* running(RequestId id);  // null: it has ended, or is not known
+  [[nodiscard]] Entry* running(RequestId id);      // null: it has ended, or is not known
+  [[nodiscard]] Shared& unfinished(RequestId id);  // its place
+  void end_batch(Batches::iterator batch);
   void release(const Entry& entry);
   void forget_oldest();
 
   const std::size_t finished_max_, bytes_max_;
   mutable std::mutex mutex_;
-  std::unordered_map<RequestId, Shared> unfinished_;
-  std::unordered_map<RequestId, std::shared_ptr<const Entry>> ended_;  // the last one of each id
-  std::deque<std::shared_ptr<const Entry>> finished_;                  // in order of their end
-  std::unordered_map<BatchId, std::vector<Member>> batches_;
+  Entries unfinished_;
+  Entries ended_;                // the last one of each id; readers may hold its entry, which is not changed any more
+  std::deque<Shared> finished_;  // in order of their end
+  Batches batches_;
+  // What was forgotten, for those who come next: under load memory is neither asked for nor given back.
+  Entries::node_type spare_;
+  Batches::node_type spare_batch_;
   std::map<InstanceId, Time> loaded_;
   std::unordered_map<const Application*, std::size_t> requests_of_;  // how many entries hold it
   std::size_t bytes_ = 0;

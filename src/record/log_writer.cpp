@@ -37,9 +37,9 @@ void LogWriter::begin(RecordKind kind) {
 void LogWriter::end() {
   const std::string_view content = std::string_view(out_).substr(begin_ + kRecordFrameBytes);
   CHECK(content.size() <= limits::log_record_bytes_max);
-  std::string frame;
-  save(frame_of(content), frame);
-  out_.replace(begin_, kRecordFrameBytes, frame);
+  frame_.clear();
+  save(frame_of(content), frame_);
+  out_.replace(begin_, kRecordFrameBytes, frame_);
 }
 
 void LogWriter::header(const LogHeader& header) {

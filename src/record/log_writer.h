@@ -21,6 +21,7 @@ class LogWriter {
   void begin(RecordKind kind);
   void end();
   std::string& out_;
+  std::string frame_;
   std::size_t begin_ = 0;  // of the record being written
 };
 

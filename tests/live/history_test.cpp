@@ -70,6 +70,32 @@ TEST(History, DoesNotHoldApplicationsForRequestsItForgot) {
   EXPECT_FALSE(deployed.back().expired());
 }
 
+// The memory of one that was forgotten serves the next.
+TEST(History, ShowsNothingOfThoseItForgot) {
+  History history(1);
+  history.arrived({.id = RequestId(1), .application = application_of(2), .version = 7, .asynchronous = true});
+  StartBatch start{.id = BatchId(1)};
+  start.members.push_back({.request = RequestId(1), .stage = StageId(0)});
+  history.started(start, Time());
+  history.log(BatchId(1), "a line");
+  history.failed(BatchId(1), "broken", Time());
+  history.ended(RequestId(1), {.state = RequestState::failed, .cost = 3, .stage = StageId(0), .error = "broken"});
+  const auto before = history.find(RequestId(1));
+  for (std::uint64_t id = 2; id < 6; ++id) serve(history, id, application_of(1));
+  const auto last = history.find(RequestId(5));
+  ASSERT_TRUE(before && last);
+  EXPECT_EQ(before->error, "broken");
+  EXPECT_EQ(last->version, 1u);
+  EXPECT_FALSE(last->asynchronous);
+  EXPECT_TRUE(last->error.empty() && last->stage.empty());
+  EXPECT_EQ(last->cost, 0);
+  ASSERT_EQ(last->stages.size(), 1u);
+  EXPECT_TRUE(last->stages[0].error.empty() && last->stages[0].log.empty());
+  history.arrived({.id = RequestId(9), .application = application_of(1)});
+  EXPECT_EQ(history.find(RequestId(9))->state, RequestState::running);
+  EXPECT_TRUE(history.find(RequestId(9))->stages.empty());
+}
+
 TEST(History, WhatRunsIsNeverForgotten) {
   History history(1, 1);
   history.arrived({.id = RequestId(1), .application = application_of(50)});
