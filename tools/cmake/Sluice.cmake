@@ -29,8 +29,9 @@ function(sluice_library name)
   list(TRANSFORM ARG_DEPENDS PREPEND sluice_)
   add_library(sluice_${name} STATIC ${ARG_SOURCES})
   set_target_properties(sluice_${name} PROPERTIES UNITY_BUILD ${SLUICE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  if(SLUICE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(sluice_${name} PRIVATE -Wno-maybe-uninitialized)  # GCC guesses worse the more it inlines
+  if(SLUICE_UNITY)
+    # GCC guesses worse the more it inlines; clang sees names of other sources shadowed.
+    target_compile_options(sluice_${name} PRIVATE $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-maybe-uninitialized,-Wno-shadow>)
   endif()
   target_include_directories(sluice_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(sluice_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LIBRARIES})
