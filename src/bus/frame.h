@@ -18,7 +18,7 @@
 
 namespace sluice::bus {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::size_t frame_bytes_max = 16u << 20;
 
 struct Deploy {
@@ -30,7 +30,7 @@ struct Forget {
   ApplicationId id;
   void visit(auto& archive) { archive(id); }
 };
-using ToInvoker = std::variant<Deploy, Forget, Command>;
+using ToInvoker = std::variant<Deploy, Forget, Command, TenantLimit>;
 using FromInvoker = std::variant<Event, Printed>;
 
 struct Cancel {

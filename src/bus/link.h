@@ -3,6 +3,7 @@
 // speaks to a Station (station.h) elsewhere in versioned bytes. A command is delivered at most once and in order.
 // Events are delivered at least once and in order: whoever observes them knows batches by their id and attempt.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,13 @@ struct Printed {
   BatchId batch;
   std::string line;
   void visit(auto& archive) { archive(batch, line); }
+};
+
+// What the functions of a tenant may take of the machines at once, however many they are and whatever they do.
+struct TenantLimit {
+  std::string tenant;
+  std::optional<std::uint32_t> vcpu;  // nothing: no limit
+  void visit(auto& archive) { archive(tenant, vcpu); }
 };
 
 struct Heard {
@@ -40,6 +48,8 @@ class Link {
   virtual void deploy(ApplicationId id, std::shared_ptr<const Application> application) = 0;
   // No later batch is of it. Instances of its functions may still be loaded.
   virtual void forget(ApplicationId id) = 0;
+  // From now on, for all of its functions.
+  virtual void limit(const TenantLimit& limit) = 0;
   // One of those that name an invoker. What it holds may be moved from.
   virtual void send(Command& command) = 0;
   // Appends what has happened since the last call. The first event of an invoker is its InvokerJoined.

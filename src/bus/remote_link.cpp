@@ -32,6 +32,11 @@ void RemoteLink::forget(ApplicationId id) {
   if (out_.connected()) out_.queue(Forget{id});
 }
 
+void RemoteLink::limit(const TenantLimit& limit) {
+  limits_[limit.tenant] = limit;
+  if (out_.connected()) out_.queue(limit);
+}
+
 void RemoteLink::send(Command& command) {
   const auto member = members_.find(invoker_of(command.action));
   if (out_.connected() && member != members_.end() && member->second.in_session) out_.queue(std::move(command));
@@ -57,6 +62,7 @@ void RemoteLink::read(std::string_view bytes, Time now, Heard& out) {
 void RemoteLink::begin_session() {
   for (auto& [id, member] : members_) member.in_session = false;
   for (const auto& [id, application] : applications_) out_.queue(Deploy{id, application});
+  for (const auto& [tenant, limit] : limits_) out_.queue(limit);
 }
 
 void RemoteLink::take(FromInvoker& item, Heard& out) {

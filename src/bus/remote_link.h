@@ -27,6 +27,7 @@ class RemoteLink : public Link {
 
   void deploy(ApplicationId id, std::shared_ptr<const Application> application) override;
   void forget(ApplicationId id) override;
+  void limit(const TenantLimit& limit) override;
   void send(Command& command) override;
   void receive(Time now, Heard& out) override;
 
@@ -44,6 +45,7 @@ class RemoteLink : public Link {
   Options options_;
   SessionEnd<ToInvoker, FromInvoker> out_;
   std::map<ApplicationId, std::shared_ptr<const Application>> applications_;
+  std::map<std::string, TenantLimit> limits_;  // by tenant
   struct Member {
     std::uint64_t epoch = 0, session = 0;  // as it said when it joined
     bool in_session = false;               // it said so in this session: only then commands reach it

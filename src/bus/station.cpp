@@ -78,6 +78,8 @@ void Station::carry_out(ToInvoker& item, Duration clock_difference) {
       machine_.deploy(deploy->id, std::move(deploy->application));
   } else if (const auto* forget = std::get_if<Forget>(&item)) {
     if (known_.erase(forget->id) > 0) machine_.forget(forget->id);
+  } else if (const auto* limit = std::get_if<TenantLimit>(&item)) {
+    machine_.limit(*limit);
   } else {
     auto& command = std::get<Command>(item);
     if (carried_out_ && command.id <= *carried_out_) return;

@@ -89,6 +89,10 @@ void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> applicat
   }
 }
 
+void Agent::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) {
+  limits_.limit(tenant, vcpu);
+}
+
 void Agent::forget(ApplicationId id) {
   Known& known = applications_[id.index()];
   known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr};
@@ -159,10 +163,10 @@ void Agent::spawn(const Process& process, const Body& body) {
   spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
     auto worker = spawner_.spawn(runs, tenant);
     // Before it loads, so that what it starts then is limited as well.
-    if (worker) limits_.confine(id, worker->pid, memory);
+    if (worker) limits_.confine({id, tenant}, worker->pid, memory);
     {
       const std::lock_guard lock(spawned_mutex_);
-      spawned_.push_back({id, std::move(worker)});
+      spawned_.push_back({{id, tenant}, std::move(worker)});
     }
     waker_.ring();
   });
@@ -180,9 +184,9 @@ void Agent::take_spawned() {
     taken.swap(spawned_);
   }
   for (Spawned& one : taken) {
-    Process* process = find(one.id);
+    Process* process = find(one.worker.id);
     if (process == nullptr) {  // given up meanwhile
-      if (one.process) ending_.end(std::move(*one.process), [this, id = one.id] { limits_.clear(id); });
+      if (one.process) ending_.end(std::move(*one.process), [this, worker = one.worker] { limits_.clear(worker); });
     } else if (one.process) {
       spawned(*process, std::move(*one.process));
     } else {
@@ -193,7 +197,7 @@ void Agent::take_spawned() {
 
 void Agent::spawned(Process& process, WorkerProcess worker) {
   process.made = data::now();
-  limits_.enter(process.id, worker.pid);
+  limits_.enter({process.id, process.tenant}, worker.pid);
   const auto sharing = options_.sharing.find(process.runtime);
   auto arena = arenas_.of(process.tenant);
   process.session.emplace(std::move(worker), arena ? *arena : nullptr,
@@ -237,7 +241,7 @@ void Agent::on_closed(Process& process) {
 
 void Agent::on_ended(Process& process, const std::string& how) {
   const auto most = memory_max_of(process);
-  if (process.memory_by_group && most && limits_.was_over_memory(process.id)) {
+  if (process.memory_by_group && most && limits_.was_over_memory({process.id, process.tenant})) {
     return lose(process, str("went over its memory limit of ", to_string(*most)));
   }
   lose(process, how);
@@ -302,7 +306,8 @@ void Agent::end(Process& process) {
   limits_.leave(process.id);
   const auto held = std::make_shared<Session>(std::move(*process.session));
   WorkerProcess worker = std::move(held->process());
-  ending_.end(std::move(worker), [this, id = process.id, held] { limits_.clear(id); });
+  const VcpuLimit::Worker limited{process.id, process.tenant};
+  ending_.end(std::move(worker), [this, limited, held] { limits_.clear(limited); });
 }
 
 // Loads whose time has come, and what hangs.

@@ -77,6 +77,8 @@ class Agent {
   void deploy(ApplicationId id, std::shared_ptr<const Application> application);
   // No later batch is of it. Instances of its functions may still be loaded.
   void forget(ApplicationId id);
+  // What all functions of a tenant together may take of this machine; nothing: all of it.
+  void limit(const std::string& tenant, std::optional<std::uint32_t> vcpu);
   void act(Command& command);
   // Deals with what has happened; does not wait.
   void look();
@@ -103,7 +105,7 @@ class Agent {
   };
   // A process that was asked for, or why there is none.
   struct Spawned {
-    ProcessId id;
+    VcpuLimit::Worker worker;
     Result<WorkerProcess> process;
   };
 

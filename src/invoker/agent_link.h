@@ -27,6 +27,7 @@ class AgentLink final : public bus::Link {
     agent_.deploy(id, std::move(application));
   }
   void forget(ApplicationId id) override { agent_.forget(id); }
+  void limit(const bus::TenantLimit& limit) override { agent_.limit(limit.tenant, limit.vcpu); }
   void send(Command& command) override { agent_.act(command); }
   void receive(Time now, bus::Heard& out) override;
   [[nodiscard]] Time due() const override { return heard_.empty() ? agent_.due() : Time(); }

@@ -24,6 +24,15 @@ bool write_to(const std::string& file, const std::string& text) {
   return out.good();
 }
 
+// With the groups inside of it; what still has processes stays.
+void remove_group(const std::filesystem::path& group) {
+  std::error_code failed;
+  for (const auto& inside : std::filesystem::directory_iterator(group, failed)) {
+    if (inside.is_directory(failed)) remove_group(inside.path());
+  }
+  ::rmdir(group.c_str());
+}
+
 // A server that was killed could not remove its group `NAME-PID`, beside our own. One with processes in it stays: it
 // goes with the next server that starts or ends.
 void remove_groups_of_the_dead(const std::string& own) {
@@ -36,10 +45,7 @@ void remove_groups_of_the_dead(const std::string& own) {
     const std::string name = group.path().filename().string();
     const auto pid = name.starts_with(prefix) ? parse_int(name.substr(prefix.size())) : std::nullopt;
     if (!pid || fs::exists(str("/proc/", *pid), failed)) continue;
-    for (const fs::directory_entry& worker : fs::directory_iterator(group.path(), failed)) {
-      if (worker.is_directory(failed)) ::rmdir(worker.path().c_str());
-    }
-    ::rmdir(group.path().c_str());
+    remove_group(group.path());
   }
 }
 
@@ -50,19 +56,37 @@ std::vector<pid_t> processes_in(const std::string& group) {
   return out;
 }
 
+std::string line_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// In version 1 a new group has neither CPUs nor memory.
+bool inherit_cpuset(const std::string& group) {
+  const std::string parent = group.substr(0, group.rfind('/'));
+  return write_to(group + "/cpuset.mems", line_of(parent + "/cpuset.mems")) &&
+         write_to(group + "/cpuset.cpus", line_of(parent + "/cpuset.cpus"));
+}
+
+// In version 2. Some systems have no cpuset, some no pids.
+bool hand_on_all(const std::string& group) {
+  const std::string control = group + "/cgroup.subtree_control";
+  for (const char* controller : {"+cpuset", "+pids"}) (void)write_to(control, controller);
+  return write_to(control, "+cpu +memory");
+}
+
 // A group with processes hands nothing on: our own processes, if there are no others, move one down.
 bool hand_on(const std::string& group) {
-  const std::string control = group + "/cgroup.subtree_control";
-  (void)write_to(control, "+pids");
-  if (write_to(control, "+cpu +memory")) return true;
+  if (hand_on_all(group)) return true;
   const std::vector<pid_t> inside = processes_in(group), ours = family_of(::getpid());
   const auto is_ours = [&](pid_t process) { return std::find(ours.begin(), ours.end(), process) != ours.end(); };
   if (!std::all_of(inside.begin(), inside.end(), is_ours)) return false;
   const std::string main = str(group, "/", kMain);
   (void)::mkdir(main.c_str(), 0755);
   for (const pid_t process : inside) (void)write_to(main + "/cgroup.procs", std::to_string(process));
-  (void)write_to(control, "+pids");
-  return write_to(control, "+cpu +memory");
+  return hand_on_all(group);
 }
 
 }  // namespace
@@ -122,19 +146,26 @@ void CgroupRoot::try_version_2(const std::string& name) {
   const std::string folder = make_group("", name);
   if (folder.empty()) return;
   const std::string parent = folder.substr(0, folder.size() - name.size() - 1);
-  if (!hand_on(parent) || !write_to(folder + "/cgroup.subtree_control", "+cpu +memory")) {
+  const std::string control = folder + "/cgroup.subtree_control";
+  if (!hand_on(parent) || !write_to(control, "+cpu +memory")) {
     ::rmdir(folder.c_str());
     return;
   }
   version_ = 2;
   cpu_ = memory_ = folder;
-  if (write_to(folder + "/cgroup.subtree_control", "+pids")) processes_ = folder;
+  if (write_to(control, "+pids")) processes_ = folder;
+  if (write_to(control, "+cpuset")) cpuset_ = folder;
 }
 
 void CgroupRoot::try_version_1(const std::string& name) {
   cpu_ = make_group("cpu", name);
   memory_ = make_group("memory", name);
   processes_ = make_group("pids", name);
+  cpuset_ = make_group("cpuset", name);
+  if (!cpuset_.empty() && !inherit_cpuset(cpuset_)) {
+    ::rmdir(cpuset_.c_str());
+    cpuset_.clear();
+  }
   if (!cpu_.empty() && !write_to(cpu_ + "/cpu.cfs_quota_us", "-1")) {
     ::rmdir(cpu_.c_str());
     cpu_.clear();
@@ -149,10 +180,25 @@ std::set<std::string> CgroupRoot::folders() const {
 }
 
 CgroupRoot::~CgroupRoot() {
-  for (const std::string& folder : folders()) {
-    ::rmdir(folder.c_str());
+  std::set<std::string> all = folders();
+  if (!cpuset_.empty()) all.insert(cpuset_);
+  for (const std::string& folder : all) {
+    remove_group(folder);
     remove_groups_of_the_dead(folder);
   }
+}
+
+bool CgroupRoot::open(const std::string& tenant) const {
+  for (const std::string& folder : folders()) {
+    const std::string own = str(folder, "/", tenant);
+    if (::mkdir(own.c_str(), 0755) != 0 || version_ != 2) continue;
+    if (!hand_on_all(own)) return false;
+  }
+  if (version_ == 1 && !cpuset_.empty()) {
+    const std::string own = str(cpuset_, "/", tenant);
+    if (::mkdir(own.c_str(), 0755) == 0) return inherit_cpuset(own);
+  }
+  return version_ != 0;
 }
 
 bool CgroupRoot::enter(const std::string& worker, pid_t pid) const {
@@ -162,15 +208,26 @@ bool CgroupRoot::enter(const std::string& worker, pid_t pid) const {
     (void)::mkdir(own.c_str(), 0755);
     all = write_to(own + "/cgroup.procs", std::to_string(pid)) && all;
   }
+  if (version_ == 1 && !cpuset_.empty()) {
+    const std::string tenant = worker.substr(0, worker.find('/'));
+    all = write_to(str(cpuset_, "/", tenant, "/cgroup.procs"), std::to_string(pid)) && all;
+  }
   return all;
 }
 
-bool CgroupRoot::set_cpus(const std::string& worker, double cpus) const {
+bool CgroupRoot::set_cpus(const std::string& group, std::optional<double> cpus) const {
   if (cpu_.empty()) return false;
-  const std::string own = str(cpu_, "/", worker);
-  const std::string quota = std::to_string(static_cast<std::int64_t>(cpus * kPeriodUs));
-  if (version_ == 2) return write_to(own + "/cpu.max", str(quota, " ", kPeriodUs));
-  return write_to(own + "/cpu.cfs_quota_us", quota);
+  const std::string own = str(cpu_, "/", group);
+  const std::string quota = cpus ? std::to_string(static_cast<std::int64_t>(*cpus * kPeriodUs)) : "";
+  if (version_ == 2) return write_to(own + "/cpu.max", str(cpus ? quota : "max", " ", kPeriodUs));
+  return write_to(own + "/cpu.cfs_quota_us", cpus ? quota : "-1");
+}
+
+bool CgroupRoot::pin(const std::string& tenant, const std::vector<int>& cpus) const {
+  if (cpuset_.empty()) return false;
+  std::string list;
+  for (const int cpu : cpus) list += str(list.empty() ? "" : ",", cpu);
+  return write_to(str(cpuset_, "/", tenant, "/cpuset.cpus"), list);
 }
 
 bool CgroupRoot::set_memory(const std::string& worker, Bytes bytes) const {

@@ -1,11 +1,13 @@
-// Cgroup: a control group per worker under our own, version 1 or 2, whichever the machine allows. Found out once by
-// trying, so that `status` says what really holds.
+// Cgroup: under a group of our own one for every tenant, and in it one for every worker, version 1 or 2, whichever the
+// machine allows. Found out once by trying, so that `status` says what really holds.
 #pragma once
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -29,11 +31,17 @@ class CgroupRoot {
   [[nodiscard]] bool limits_cpu() const { return !cpu_.empty(); }
   [[nodiscard]] bool limits_memory() const { return !memory_.empty(); }
   [[nodiscard]] bool limits_processes() const { return !processes_.empty(); }
+  [[nodiscard]] bool pins() const { return !cpuset_.empty(); }
   [[nodiscard]] int version() const { return version_; }
 
-  // A group for one process; false if that failed.
+  // `tenant` is the name of a group, `worker` is "TENANT/NAME". Any thread, but for one group one at a time.
+  bool open(const std::string& tenant) const;
+  // A group for one process, of a tenant whose group is open; false if that failed.
   bool enter(const std::string& worker, pid_t pid) const;
-  bool set_cpus(const std::string& worker, double cpus) const;
+  // `group`: of a tenant or a worker. In version 1 no worker may have more than its tenant. Nothing: no limit.
+  bool set_cpus(const std::string& group, std::optional<double> cpus) const;
+  // All workers of the tenant run on these alone.
+  bool pin(const std::string& tenant, const std::vector<int>& cpus) const;
   bool set_memory(const std::string& worker, Bytes bytes) const;
   // Whether the system ended a process of the group because it held too much.
   [[nodiscard]] bool was_over_memory(const std::string& worker) const;
@@ -47,11 +55,11 @@ class CgroupRoot {
   [[nodiscard]] std::string mounted_at(const std::string& controller) const;
   [[nodiscard]] std::string own_path(const std::string& controller) const;
   [[nodiscard]] std::string make_group(const std::string& controller, const std::string& name) const;
-  [[nodiscard]] std::set<std::string> folders() const;
+  [[nodiscard]] std::set<std::string> folders() const;  // that have a group for every worker
 
   Sources sources_;
   int version_ = 0;
-  std::string cpu_, memory_, processes_;  // folders; equal in version 2
+  std::string cpu_, memory_, processes_, cpuset_;  // folders; equal in version 2
 };
 
 }  // namespace sluice::invoker

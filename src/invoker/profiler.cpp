@@ -69,7 +69,7 @@ class Bench {
   ~Bench() {
     if (session_) end_process(session_->process());
     limits_.leave(kProcess);
-    limits_.clear(kProcess);
+    limits_.clear({kProcess, kGroup});
   }
 
   Status start(Spawner& spawner, const std::shared_ptr<data::Arena>& arena, const std::string& tenant) {
@@ -77,8 +77,8 @@ class Bench {
     auto process = spawner.spawn(body, tenant);
     if (!process) return process.error();
     const auto memory = body.runtime == Runtime::emulated ? std::nullopt : function_.memory;
-    limits_.confine(kProcess, process->pid, memory);
-    limits_.enter(kProcess, process->pid);
+    limits_.confine({kProcess, kGroup}, process->pid, memory);
+    limits_.enter({kProcess, kGroup}, process->pid);
     session_.emplace(std::move(*process), arena, Session::Options{.own_pages = memory && limits_.limits_memory()});
     if (const Status told = session_->hello(); !told) return told;
     if (const Status told = session_->load(0, function_, body); !told) return told;
@@ -122,6 +122,7 @@ class Bench {
 
  private:
   static constexpr ProcessId kProcess{0};
+  static constexpr const char* kGroup = "measured";
 
   [[nodiscard]] Error failed(const std::string& why) const {
     const std::string& printed = log_.last_line();
@@ -156,7 +157,7 @@ class Bench {
     constexpr int kEndMs = 1000;  // from the end of its socket to its own
     pollfd end{end_descriptor(session_->process()), POLLIN, 0};
     (void)::poll(&end, 1, kEndMs);
-    if (function_.memory && limits_.was_over_memory(kProcess)) {
+    if (function_.memory && limits_.was_over_memory({kProcess, kGroup})) {
       return str("went over its memory limit of ", to_string(*function_.memory));
     }
     return how_it_ended(session_->process()).value_or("closed its socket, or sent more than a message may have");

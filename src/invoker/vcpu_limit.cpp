@@ -13,8 +13,13 @@ namespace {
 constexpr std::uint32_t kWorkerProcessesMax = 1'024;  // of one worker, threads too
 constexpr double kRestingCpus = 0.05;
 
-std::string folder_of(ProcessId worker) {
-  return str("worker-", worker.value());
+// Names of tenants are letters, digits, '-', '_' and '.'; "tenant-" keeps them apart from the system's files.
+std::string folder_of(const std::string& tenant) {
+  return str("tenant-", tenant);
+}
+
+std::string folder_of(ProcessId worker, const std::string& tenant) {
+  return str(folder_of(tenant), "/worker-", worker.value());
 }
 
 }  // namespace
@@ -28,37 +33,69 @@ VcpuLimit::VcpuLimit(const std::string& groups) : cgroups_(groups) {
   }
 }
 
-void VcpuLimit::confine(ProcessId worker, pid_t pid, std::optional<Bytes> memory) const {
+void VcpuLimit::confine(const Worker& worker, pid_t pid, std::optional<Bytes> memory) const {
   if (cgroups_.version() == 0) return;
-  (void)cgroups_.enter(folder_of(worker), pid);
-  (void)cgroups_.set_cpus(folder_of(worker), 1);
-  if (memory) (void)cgroups_.set_memory(folder_of(worker), *memory);
-  (void)cgroups_.set_processes(folder_of(worker), kWorkerProcessesMax);
+  const std::string group = folder_of(worker.id, worker.tenant);
+  (void)cgroups_.open(folder_of(worker.tenant));
+  (void)cgroups_.enter(group, pid);
+  (void)cgroups_.set_cpus(group, 1);
+  if (memory) (void)cgroups_.set_memory(group, *memory);
+  (void)cgroups_.set_processes(group, kWorkerProcessesMax);
+}
+
+void VcpuLimit::enter(const Worker& worker, pid_t pid) {
+  workers_[worker.id] = {.tenant = worker.tenant, .pid = pid, .cpus = {}};
+}
+
+void VcpuLimit::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) {
+  if (!cgroups_.limits_cpu()) return;
+  const auto known = tenants_.find(tenant);
+  if (known == tenants_.end() ? !vcpu : known->second.vcpu == vcpu) return;
+  Tenant& limited = tenants_[tenant];
+  limited.vcpu = vcpu;
+  const std::string group = folder_of(tenant);
+  (void)cgroups_.open(group);
+  for (auto& [id, worker] : workers_) {
+    if (worker.tenant == tenant && vcpu && worker.vcpu > *vcpu) (void)set_cpus(id, worker, *vcpu);
+  }
+  (void)cgroups_.set_cpus(group, vcpu);
+  for (const int cpu : limited.cpus) --used_[cpu];
+  limited.cpus.clear();
+  if (vcpu && *vcpu < allowed_.size()) limited.cpus = least_used(*vcpu);
+  for (const int cpu : limited.cpus) ++used_[cpu];
+  (void)cgroups_.pin(group, limited.cpus.empty() ? allowed_ : limited.cpus);
+  if (!vcpu) tenants_.erase(tenant);
+}
+
+bool VcpuLimit::set_cpus(ProcessId worker, const Limited& limited, double cpus) const {
+  return cgroups_.limits_cpu() && cgroups_.set_cpus(folder_of(worker, limited.tenant), cpus);
 }
 
 void VcpuLimit::set(ProcessId worker, std::uint32_t vcpu) {
   const auto it = workers_.find(worker);
   if (it == workers_.end() || it->second.vcpu == vcpu || vcpu == 0) return;
   it->second.vcpu = vcpu;
-  if (cgroups_.limits_cpu() && cgroups_.set_cpus(folder_of(worker), vcpu)) return;
-  pin(it->second, vcpu);
+  if (!set_cpus(worker, it->second, vcpu)) pin(it->second, vcpu);
 }
 
 void VcpuLimit::rest(ProcessId worker) {
   const auto it = workers_.find(worker);
-  if (it != workers_.end() && cgroups_.limits_cpu() && cgroups_.set_cpus(folder_of(worker), kRestingCpus))
-    it->second.vcpu = 0;
+  if (it != workers_.end() && set_cpus(worker, it->second, kRestingCpus)) it->second.vcpu = 0;
+}
+
+std::vector<int> VcpuLimit::least_used(std::size_t count) {
+  std::vector<int> order = allowed_;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return used_[a] < used_[b]; });
+  order.resize(std::min(order.size(), count));
+  return order;
 }
 
 // To the CPUs that the fewest others are pinned to.
 void VcpuLimit::pin(Limited& worker, std::uint32_t vcpu) {
   for (const int cpu : worker.cpus) --used_[cpu];
-  std::vector<int> order = allowed_;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return used_[a] < used_[b]; });
-  order.resize(std::min<std::size_t>(order.size(), vcpu));
-  for (const int cpu : order) ++used_[cpu];
-  keep_on(family_of(worker.pid), order);
-  worker.cpus = std::move(order);
+  worker.cpus = least_used(vcpu);
+  for (const int cpu : worker.cpus) ++used_[cpu];
+  keep_on(family_of(worker.pid), worker.cpus);
 }
 
 void VcpuLimit::leave(ProcessId worker) {
@@ -68,12 +105,12 @@ void VcpuLimit::leave(ProcessId worker) {
   workers_.erase(it);
 }
 
-void VcpuLimit::clear(ProcessId worker) const {
-  if (cgroups_.version() != 0) cgroups_.leave(folder_of(worker));
+void VcpuLimit::clear(const Worker& worker) const {
+  if (cgroups_.version() != 0) cgroups_.leave(folder_of(worker.id, worker.tenant));
 }
 
-bool VcpuLimit::was_over_memory(ProcessId worker) const {
-  return cgroups_.was_over_memory(folder_of(worker));
+bool VcpuLimit::was_over_memory(const Worker& worker) const {
+  return cgroups_.was_over_memory(folder_of(worker.id, worker.tenant));
 }
 
 std::string VcpuLimit::describe_cpu() const {

@@ -158,6 +158,7 @@ void Runner::read(Event& event) {
     history_.failed(expired->id, "Expired", now_);
     batches_.erase(expired->id);
   }
+  if (const auto* quota = std::get_if<QuotaChanged>(&event)) link_.limit({quota->tenant, quota->vcpu});
   if (const auto* loaded = std::get_if<InstanceLoaded>(&event)) history_.loaded(loaded->instance, now_);
   if (const auto* unloaded = std::get_if<InstanceUnloaded>(&event)) history_.unloaded(unloaded->instance);
   observe(event);

@@ -228,6 +228,8 @@ TEST(RemoteLink, TellsASchedulerThatKnowsNothingWhatTheMachineIs) {
   world.steps(2);
   RemoteLink next(world.controller, {});
   next.deploy(ApplicationId(3), std::make_shared<const Application>());
+  next.limit({.tenant = "t", .vcpu = 4});
+  next.limit({.tenant = "t", .vcpu = 2});
   std::vector<Event> heard;
   for (int i = 0; i < 20; ++i) {
     world.now = world.now + kStep;
@@ -240,6 +242,8 @@ TEST(RemoteLink, TellsASchedulerThatKnowsNothingWhatTheMachineIs) {
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<InvokerJoined>(heard.front()));
   EXPECT_EQ(world.machine.deployed, std::vector{ApplicationId(3)});  // once
+  ASSERT_EQ(world.machine.limits.size(), 1u);                        // as it is now
+  EXPECT_EQ(world.machine.limits.front().vcpu, 2u);
 }
 
 TEST(RemoteLink, MovesWindowsToTheClockOfTheMachine) {

@@ -21,6 +21,7 @@ class Machine : public Link {
   }
   void deploy(ApplicationId id, std::shared_ptr<const Application>) override { deployed.push_back(id); }
   void forget(ApplicationId id) override { forgotten.push_back(id); }
+  void limit(const TenantLimit& limit) override { limits.push_back(limit); }
   void send(Command& command) override {
     carried_out.push_back(command.id);
     if (auto* start = std::get_if<StartBatch>(&command.action)) running.emplace(start->id, std::move(*start));
@@ -38,6 +39,7 @@ class Machine : public Link {
 
   std::vector<ApplicationId> deployed, forgotten;
   std::vector<CommandId> carried_out;
+  std::vector<TenantLimit> limits;
   std::map<BatchId, StartBatch> running;
   std::vector<Event> events;
 };

@@ -24,6 +24,7 @@ class Worker : public Link {
   }
   void deploy(ApplicationId, std::shared_ptr<const Application>) override {}
   void forget(ApplicationId) override {}
+  void limit(const TenantLimit&) override {}
   void send(Command& command) override {
     if (const auto* load = std::get_if<LoadInstance>(&command.action)) {
       later(Duration::ms(10),

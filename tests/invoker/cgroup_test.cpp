@@ -49,13 +49,19 @@ TEST(CgroupTree, OfAServiceHasTheServerInAGroupOfItsOwnBesideTheWorkers) {
   EXPECT_TRUE(groups.limits_cpu() && groups.limits_memory() && groups.limits_processes());
   EXPECT_EQ(Tree::read(tree.service() / "main/cgroup.procs"), std::to_string(::getpid()));
   EXPECT_EQ(Tree::read(tree.service() / "main/handed-on"), "+cpu +memory");
-  ASSERT_TRUE(groups.enter("w", 77));
-  EXPECT_TRUE(groups.set_cpus("w", 1.5) && groups.set_memory("w", Bytes(1000)) && groups.set_processes("w", 9));
-  const fs::path worker = tree.service() / "sluice-1/w";
+  ASSERT_TRUE(groups.open("t") && groups.enter("t/w", 77));
+  EXPECT_TRUE(groups.set_cpus("t/w", 1.5) && groups.set_memory("t/w", Bytes(1000)) && groups.set_processes("t/w", 9));
+  const fs::path tenant = tree.service() / "sluice-1/t", worker = tenant / "w";
   EXPECT_EQ(Tree::read(worker / "cgroup.procs"), "77");
   EXPECT_EQ(Tree::read(worker / "cpu.max"), "150000 100000");
   EXPECT_EQ(Tree::read(worker / "memory.max"), "1000");
   EXPECT_EQ(Tree::read(worker / "pids.max"), "9");
+  EXPECT_EQ(Tree::read(tenant / "cgroup.subtree_control"), "+cpu +memory");
+  EXPECT_TRUE(groups.set_cpus("t", 2) && groups.pin("t", {0, 3}));
+  EXPECT_EQ(Tree::read(tenant / "cpu.max"), "200000 100000");
+  EXPECT_EQ(Tree::read(tenant / "cpuset.cpus"), "0,3");
+  EXPECT_TRUE(groups.set_cpus("t", std::nullopt));
+  EXPECT_EQ(Tree::read(tenant / "cpu.max"), "max 100000");
 }
 
 TEST(CgroupTree, IsFoundAgainByAServerThatHasMovedAlready) {

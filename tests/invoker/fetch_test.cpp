@@ -63,9 +63,13 @@ TEST(Fetch, ItemsOfSeveralMachinesAreStackedWhereTheyAreRead) {
       "  again: {function: copy, after: each, foreach: each.x}\n"
       "  all: {function: copy, after: again, inputs: {x: again.x}}\n",
       3);
-  EXPECT_EQ(machines.call({1, 2, 3, 4, 5, 6}, {6, 1}), "[6,1] 1 2 3 4 5 6");
-  EXPECT_GE(std::set(machines.ran(0).begin(), machines.ran(0).end()).size(), 2u);
-  EXPECT_EQ(machines.ran(1).size(), 6u);
+  // On a busy machine the first to be loaded may have done all before the others are.
+  const auto took_part = [&] { return std::set(machines.ran(0).begin(), machines.ran(0).end()).size(); };
+  std::size_t calls = 0;
+  for (; calls < 20 && took_part() < 2; ++calls)
+    EXPECT_EQ(machines.call({1, 2, 3, 4, 5, 6}, {6, 1}), "[6,1] 1 2 3 4 5 6");
+  EXPECT_GE(took_part(), 2u);
+  EXPECT_EQ(machines.ran(1).size(), 6 * calls);
   EXPECT_EQ(machines.left(), 0u);
 }
 

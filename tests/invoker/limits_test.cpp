@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "domain/principal.h"
 #include "invoker/cgroup.h"
 #include "invoker/scene.h"
 #include "support/places.h"
@@ -63,6 +64,20 @@ TEST_P(LimitsTest, OneVcpuIsNoMoreThanOneCpuWhateverTheThreads) {
   scene.load();
   ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
   (void)scene.start(1, 1);
+  const auto finished = scene.next<BatchFinished>();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_EQ(finished->results.at(0).error, "");
+  EXPECT_GT(answer(scene), 0.4);
+}
+
+// Whatever its batches were given.
+TEST_P(LimitsTest, ATenantHasNoMoreThanItsVcpus) {
+  if (!GetParam()) GTEST_SKIP() << "tenants are limited by control groups alone";
+  Scene scene(alone("f", program("cpu", 1000)), options());
+  scene.load();
+  ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
+  scene.agent().limit(std::string(sluice::kDefaultTenant), 1);
+  (void)scene.start(1, 2);
   const auto finished = scene.next<BatchFinished>();
   ASSERT_TRUE(finished.has_value());
   EXPECT_EQ(finished->results.at(0).error, "");

@@ -17,6 +17,7 @@ class Machine final : public bus::Link {
  public:
   void deploy(ApplicationId, std::shared_ptr<const Application>) override {}
   void forget(ApplicationId) override {}
+  void limit(const bus::TenantLimit& limit) override { limits.push_back(limit); }
   void send(Command& command) override {
     if (const auto* start = std::get_if<StartBatch>(&command.action)) {
       BatchFinished finished{.id = start->id, .measured = Duration::ms(1), .held = Duration::ms(1)};
@@ -34,6 +35,7 @@ class Machine final : public bus::Link {
   std::vector<Event> happened{InvokerJoined{
       .id = InvokerId(0), .epoch = 1, .capacity = {.vcpu = 4, .gpus = 1, .slices_per_gpu = 7}, .warm = true}};
   std::vector<RequestId> released;
+  std::vector<bus::TenantLimit> limits;
 };
 
 class Waiters final : public bus::Gateway {
@@ -99,6 +101,13 @@ TEST_F(RunnerTest, WhatStagesLeftIsReleasedWhenTheAnswerWasTaken) {
   until([&] { return !machine_.released.empty(); });
   EXPECT_EQ(machine_.released, std::vector{RequestId(1)});
   EXPECT_EQ(state_of(1), RequestState::met);
+}
+
+TEST_F(RunnerTest, MachinesHearOfQuotas) {
+  runner_->mailbox().post(Event(QuotaChanged{.tenant = "t", .vcpu = 3}));
+  until([&] { return machine_.limits.size() == 1; });
+  EXPECT_EQ(machine_.limits.front().tenant, "t");
+  EXPECT_EQ(machine_.limits.front().vcpu, 3u);
 }
 
 TEST_F(RunnerTest, WhatItsGatewayCannotFetchHasFailed) {
