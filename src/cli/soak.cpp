@@ -40,14 +40,17 @@ void print(const Failure& failure) {
 
 // Which worlds were met, and what happened in them.
 struct Met {
-  std::map<std::string, std::uint64_t> schedulers, worlds;  // by name; a world is counted under several
+  std::map<std::string, std::uint64_t> schedulers, schedulers_cold;  // runs by name, and those in cold worlds
+  std::map<std::string, std::uint64_t> worlds;                       // by kind; a world is counted under several
   std::array<std::uint64_t, std::variant_size_v<Event>> events{};
 
   void add(const sim::SoakResult& result) {
     ++schedulers[result.run.scheduler];
+    schedulers_cold[result.run.scheduler] += result.traits.cold ? 1 : 0;
     ++worlds[result.traits.cold ? "cold" : "warm"];
     if (result.traits.little_memory) ++worlds["little memory"];
     if (result.traits.two_tenants) ++worlds["two tenants"];
+    if (result.traits.quotas) ++worlds["quotas"];
     constexpr std::array kLayouts{"layout any", "layout mig", "layout buddy"};
     ++worlds[kLayouts[static_cast<std::size_t>(result.traits.layout)]];
     for (std::size_t i = 0; i < events.size(); ++i) events[i] += result.run.events_by_kind[i];
@@ -80,6 +83,7 @@ void print_json(const std::vector<Failure>& failures, std::uint64_t seeds, const
                           {"violations", failures.size()},
                           {"failures", list},
                           {"schedulers", met.schedulers},
+                          {"schedulers_cold", met.schedulers_cold},
                           {"worlds", met.worlds},
                           {"events_by_kind", met.events_by_name()}}
                          .dump(2));
@@ -118,6 +122,7 @@ int soak_command(const SoakOptions& options) {
     fmt::print("{} {} seeds, {} events, {} violations\n", failures.empty() ? green("ok:") : red("error:"), count,
                events, failures.size());
     print("schedulers", met.schedulers);
+    print("in cold worlds", met.schedulers_cold);
     print("worlds", met.worlds);
     print("events", met.events_by_name());
   }

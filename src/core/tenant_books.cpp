@@ -43,7 +43,9 @@ void TenantBooks::give_back(std::uint32_t tenant, const Configuration& configura
 void TenantBooks::work_out(std::uint32_t tenant) {
   const Account& account = accounts_[tenant];
   left_[tenant] = {.vcpu = left_of(account.vcpu_max, account.vcpu),
-                   .slices = left_of(account.slices_max, account.slices)};
+                   .slices = left_of(account.slices_max, account.slices),
+                   .vcpu_max = left_of(account.vcpu_max, 0),
+                   .slices_max = left_of(account.slices_max, 0)};
 }
 
 void TenantBooks::visit(Archive& archive) {

@@ -161,7 +161,7 @@ class Ewma final : public KeepWarm {
  protected:
   [[nodiscard]] std::uint32_t target(const View& view, const SharedFunction& function) const override {
     const Calls* calls = known(function);
-    if (calls == nullptr || function.queues.empty()) return 0;
+    if (calls == nullptr || function.queues.empty() || view.now >= forgotten(*calls, function)) return 0;
     if (!rare(*calls, function)) {
       const Queue& queue = view.queue(function.queues.front());
       const double service = plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;
@@ -169,7 +169,7 @@ class Ewma final : public KeepWarm {
       return static_cast<std::uint32_t>(
           std::min(kInstancesMax, std::ceil(reserve_ * service / std::max(calls->gap_ms, 0.001))));
     }
-    return view.now >= expected_load(function) && view.now < forgotten(*calls) ? 1 : 0;
+    return view.now >= expected_load(function) ? 1 : 0;
   }
 
   [[nodiscard]] Stay stay(const View& view, const SharedFunction& function) const override {
@@ -178,8 +178,9 @@ class Ewma final : public KeepWarm {
     if (is_waited_for(view, function)) return Stay::for_ever();
     if (rare(*calls, function)) {
       // Between two calls it is not needed; from shortly before the next it is.
-      const bool needed_soon = view.now >= expected_load(function) && view.now < forgotten(*calls);
-      return {.until = needed_soon ? forgotten(*calls) : Time{}, .idle = {}};
+      const Time until = forgotten(*calls, function);
+      const bool needed_soon = view.now >= expected_load(function) && view.now < until;
+      return {.until = needed_soon ? until : Time{}, .idle = {}};
     }
     const Stock stock = stock_of(view, function);
     if (stock.ready + stock.loading <= target(view, function)) return Stay::for_ever();
@@ -201,8 +202,11 @@ class Ewma final : public KeepWarm {
   static bool rare(const Calls& calls, const SharedFunction& function) {
     return calls.gap_ms > 4 * load_time(function).to_ms();
   }
-  // A function that is not called for three times its usual gap is not waited for.
-  static Time forgotten(const Calls& calls) { return calls.last + Duration::ms(3 * calls.gap_ms); }
+  // A function that is not called for three times its usual gap, or ten loads, is not loaded ahead any more: what
+  // others sent away would come back for nobody.
+  static Time forgotten(const Calls& calls, const SharedFunction& function) {
+    return calls.last + std::max(Duration::ms(3 * calls.gap_ms), load_time(function) * 10);
+  }
 
   double weight_, reserve_;
   std::vector<Calls> calls_;  // SharedFunctionId is the position

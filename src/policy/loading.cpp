@@ -64,11 +64,22 @@ bool is_crowded(const View& view, const Wishes::Load& load) {
                                                 view.invokers[load.invoker.index()], load.level);
 }
 
-// Whether the instance stays, whatever the load is worth: one of the same function, and one that is waited for longer
-// than the load is.
+// Whether its function has no instance with a lower id that is as far.
+bool is_first(const View& view, const Instance& instance) {
+  const auto slots = view.instances_of(instance.function);
+  return std::none_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    const Instance& other = view.instances[slot];
+    return other.id < instance.id && other.level == instance.level && other.wanted == other.level;
+  });
+}
+
+// Whether the instance stays, whatever the load is worth: one of the same function, and where others have waited longer
+// for its function than anybody for the load, one that was not used yet, and the first. All of a function that is
+// waited for if nobody waits for the load.
 bool stays(const View& view, const Instance& instance, const Wishes::Load& load) {
   if (instance.function == load.function) return true;
-  return oldest_waiting(view, view.functions[instance.function.index()]) < load.oldest;
+  if (oldest_waiting(view, view.functions[instance.function.index()]) >= load.oldest) return false;
+  return load.oldest == Oldest{} || instance.unused || is_first(view, instance);
 }
 
 // How much of the time that loading it from nothing takes is saved by having it there: less where a copy of it lies.

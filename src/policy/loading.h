@@ -27,8 +27,8 @@ struct Stock {
 
 [[nodiscard]] Oldest oldest_waiting(const View& view, const SharedFunction& function);
 // The same wish for those who wait: everything may go for a first instance, or for another one that is ready before the
-// others have done what waits; but nothing that others wait for who have waited longer. So nothing is evicted in
-// circles: whoever waits longest gets through.
+// others have done what waits; but not the first instance of what others have waited for longer. So nothing is
+// evicted in circles: whoever waits longest gets through.
 [[nodiscard]] Wishes::Load for_waiting(const View& view, Wishes::Load load);
 
 // What it is expected to cost not to have the instance: milliseconds of loading per millisecond from now on. What was
@@ -41,8 +41,9 @@ struct Stock {
 
 // Who has to go so that the function can be loaded there, those first that are worth the least for their memory;
 // nothing if it cannot be done by giving up what is worth less than `worth` in all, or if there are as many instances
-// of it at the place as could run there. An instance stays if it is of the same function, or if somebody waits for it
-// who has waited longer than those who wait for the load: for a load ahead everything stays that is waited for.
+// of it at the place as could run there. An instance stays if it is of the same function. If somebody waits for its
+// function who has waited longer than those who wait for the load, it stays if it was not used yet, or if it is the
+// first of its function: others may be more than they can use. For a load ahead all stays that is waited for.
 // `loss`: what they are worth together.
 struct Victims {
   std::vector<InstanceId> list;

@@ -285,7 +285,7 @@ class KeepPromises final : public Dispatch {
     }
     proposal.configuration = least_runnable(view, queue);
     for (const Invoker& invoker : view.invokers) {
-      if (!invoker.fits(proposal.configuration, queue.shared)) continue;
+      if (!view.fits(queue, proposal.configuration, invoker.id.value())) continue;
       proposal.invoker = invoker.id;
       out.ranked.push_back(proposal);
     }

@@ -13,11 +13,12 @@ struct Room {
   std::uint32_t invoker = 0;
   std::uint32_t vcpu = 0, slices = 0;  // free; slices of all GPUs
   std::uint32_t gpu_slices = 0;        // free on the GPU that has most
+  TenantRoom allowed;                  // to the queue's tenant
   bool host = false;                   // what needs no slices can run
   const Invoker* there = nullptr;
   SharedFunctionId function;
   [[nodiscard]] bool fits(const Configuration& c) const {
-    if (vcpu < c.vcpu || gpu_slices < c.slices) return false;
+    if (vcpu < c.vcpu || gpu_slices < c.slices || !allowed.covers(c)) return false;
     if (c.slices == 0) return host;
     return there->layout == SliceLayout::any ? there->has_device(c.device) : there->fits(c, function);
   }
@@ -27,9 +28,15 @@ struct Room {
 // it. With a layout of slices equal numbers are no equal room.
 inline void find_rooms(const View& view, const Queue& queue, std::vector<Room>& out) {
   out.clear();
+  const TenantRoom allowed =
+      view.tenants.empty() ? TenantRoom{} : view.tenants[view.application(queue.application).tenant];
   for (const Invoker& invoker : view.invokers) {
     if (!invoker.usable) continue;
-    Room room{.invoker = invoker.id.value(), .vcpu = invoker.vcpu_free, .there = &invoker, .function = queue.shared};
+    Room room{.invoker = invoker.id.value(),
+              .vcpu = invoker.vcpu_free,
+              .allowed = allowed,
+              .there = &invoker,
+              .function = queue.shared};
     room.host = invoker.warm || invoker.room.of(queue.shared) > 0;
     bool loaded = room.host;
     for (const Gpu& gpu : invoker.gpus) {

@@ -42,7 +42,8 @@ const Configuration* least_of(const Queue& queue, const Runs& runs) {
 }  // namespace
 
 bool runs_at(const View& view, const Queue& queue, const Configuration& c, const Invoker& invoker) {
-  return invoker.holds(c) && (invoker.warm || is_loaded(view, queue, level_of(c), invoker));
+  return invoker.holds(c) && view.ever_allowed(queue, c) &&
+         (invoker.warm || is_loaded(view, queue, level_of(c), invoker));
 }
 
 bool runs_somewhere(const View& view, const Queue& queue, const Configuration& c) {
@@ -61,10 +62,12 @@ const Configuration* least_runnable_at(const View& view, const Queue& queue, con
 
 Level level_at(const View& view, const SharedFunction& function, const Invoker& invoker) {
   const auto runs_at = [&](Level level) {
-    return std::any_of(function.queues.begin(), function.queues.end(), [&](QueueId queue) {
-      const plan::Candidates& candidates = candidates_of(view.queue(queue));
+    return std::any_of(function.queues.begin(), function.queues.end(), [&](QueueId id) {
+      const Queue& queue = view.queue(id);
+      const plan::Candidates& candidates = candidates_of(queue);
       return std::any_of(candidates.begin(), candidates.end(), [&](const plan::Candidate& c) {
-        return level_of(c.configuration) == level && invoker.holds(c.configuration);
+        return level_of(c.configuration) == level && view.ever_allowed(queue, c.configuration) &&
+               invoker.holds(c.configuration);
       });
     });
   };

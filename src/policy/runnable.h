@@ -1,14 +1,14 @@
-// Runnable: which configurations are worth waiting for. A queue that waits for one that no machine can ever start, or
-// none where its function is loaded, would wait for ever. Used by schedulers that fix a configuration before they look
-// at the machines, and by prewarming.
+// Runnable: which configurations are worth waiting for. A queue that waits for one that no machine can ever start, none
+// where its function is loaded, or that is beyond its tenant's quota, would wait for ever. Used by schedulers that fix
+// a configuration before they look at the machines, and by prewarming.
 #pragma once
 #include "policy/view.h"
 
 namespace sluice::policy {
 
-// Whether the invoker could start a batch of the queue with `c` if nothing ran there: it is large enough, has the kind
-// of device, and the function is loaded there for it, or on its way. A copy on the host that left device memory is
-// loaded for nothing: it may go at any time.
+// Whether the invoker could start a batch of the queue with `c` if nothing ran there, nor anything of the tenant
+// elsewhere: it is large enough, has the kind of device, and the function is loaded there for it, or on its way. A copy
+// on the host that left device memory is loaded for nothing: it may go at any time.
 [[nodiscard]] bool runs_at(const View& view, const Queue& queue, const Configuration& c, const Invoker& invoker);
 // Whether some invoker could.
 [[nodiscard]] bool runs_somewhere(const View& view, const Queue& queue, const Configuration& c);
@@ -19,7 +19,8 @@ namespace sluice::policy {
 [[nodiscard]] const Configuration* least_runnable_at(const View& view, const Queue& queue, const Invoker& invoker);
 
 // As far as the function has to be loaded on the invoker so that one of its configurations can run there: device memory
-// where there are slices and memory for it, else the host. none: nothing of it could ever run there.
+// where there are slices, also for its tenant, and memory for it, else the host. none: nothing of it could ever run
+// there.
 [[nodiscard]] Level level_at(const View& view, const SharedFunction& function, const Invoker& invoker);
 
 // How many batches of the function could run at once at one place of the invoker, on one GPU or on the host, if nothing

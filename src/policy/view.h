@@ -176,11 +176,13 @@ struct SharedFunction {
   std::vector<QueueId> queues;  // of all of them
 };
 
-// What a tenant may still take at once, on all machines together.
+// What a tenant may still take at once, on all machines together, and what it may take if nothing of it runs.
 struct TenantRoom {
   static constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t vcpu = kNoLimit, slices = kNoLimit;
+  std::uint32_t vcpu_max = kNoLimit, slices_max = kNoLimit;
   [[nodiscard]] bool covers(const Configuration& c) const { return c.vcpu <= vcpu && c.slices <= slices; }
+  [[nodiscard]] bool ever_covers(const Configuration& c) const { return c.vcpu <= vcpu_max && c.slices <= slices_max; }
 };
 
 // An application as planners see it. Derived from the deployed application, never saved.
@@ -221,6 +223,10 @@ struct View {
   // Whether the queue's tenant may take so much now, wherever that is.
   [[nodiscard]] bool allowed(const Queue& queue, const Configuration& c) const {
     return tenants.empty() || tenants[application(queue.application).tenant].covers(c);
+  }
+  // Whether it may take so much if nothing of it runs.
+  [[nodiscard]] bool ever_allowed(const Queue& queue, const Configuration& c) const {
+    return tenants.empty() || tenants[application(queue.application).tenant].ever_covers(c);
   }
   // Whether a batch of the queue could start there now.
   [[nodiscard]] bool fits(const Queue& queue, const Configuration& c, std::uint32_t invoker) const {

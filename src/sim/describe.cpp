@@ -59,7 +59,8 @@ std::string text(const ProfileChanged& e) {
   return str("ProfileChanged of function ", e.function.value(), " of application ", e.application.value());
 }
 std::string text(const QuotaChanged& e) {
-  return str("QuotaChanged of tenant ", e.tenant);
+  const auto most = [](std::optional<std::uint32_t> n) { return n ? str(*n) : std::string("any"); };
+  return str("QuotaChanged of tenant ", e.tenant, ": ", most(e.vcpu), " vCPUs, ", most(e.slices), " slices");
 }
 
 constexpr auto kKinds = std::to_array<std::string_view>(

@@ -6,7 +6,7 @@ bool Faults::any() const {
   return crash_per_event + drain_per_event + batch_fails + invocation_fails + inputs_missing + load_fails +
              process_dies + message_late + expires + message_lost + message_twice + cancel + own_terms + announced +
              announced_wrong + object_lost_per_event + profile_changes + profile_wrong + reload_per_event + slow +
-             gap_per_event >
+             gap_per_event + quota_changes >
          0;
 }
 
@@ -38,6 +38,7 @@ Faults Faults::draw(Rng& rng) {
   maybe(out.reload_per_event, 0.05);
   maybe(out.slow, 0.1);
   maybe(out.gap_per_event, 0.05);
+  maybe(out.quota_changes, 0.02);
   return out;
 }
 

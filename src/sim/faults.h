@@ -28,6 +28,7 @@ struct Faults {
   double reload_per_event = 0;       // the scheduler is saved and loaded into a fresh one
   double slow = 0;                   // a batch takes ten times as long
   double gap_per_event = 0;          // the link to an invoker breaks and is there again
+  double quota_changes = 0;          // a tenant gets another quota, per event; for a while perhaps too little to run
   Duration detection = Duration::ms(50), repair = Duration::ms(400);
 
   [[nodiscard]] bool any() const;

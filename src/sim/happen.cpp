@@ -32,6 +32,9 @@ void World::happen(const Happening& happening) {
       return moved(now, happening.subject, true);
     case Kind::unloaded:
       return moved(now, happening.subject, false);
+    case Kind::unbound:
+      return tell(QuotaChanged{.tenant = deployments_[happening.subject].application->tenant, .vcpu = {}, .slices = {}},
+                  now);
   }
 }
 
@@ -158,6 +161,7 @@ void World::strike(Time now) {
   if (strikes(options_.faults.object_lost_per_event)) lose_object(now);
   if (strikes(options_.faults.profile_changes)) change_profile(now);
   if (strikes(options_.faults.gap_per_event)) break_link(now);
+  if (strikes(options_.faults.quota_changes)) change_quota(now);
   if (strikes(options_.faults.announced_wrong)) {  // nobody comes
     const Deployment& d = deployments_[luck_.below(deployments_.size())];
     const Time expected = now + Duration::ms(luck_.uniform() * 2000);
@@ -227,6 +231,32 @@ void World::change_profile(Time now) {
     for (ProfileRow& row : table->rows) row.mean_ms *= luck_.uniform(0.5, 2);
   }
   tell(ProfileChanged{.application = d.id, .function = function, .profile = std::move(profile)}, now);
+}
+
+// Whether every function of the tenant has a configuration within the quota.
+bool World::can_run(const QuotaChanged& quota) const {
+  const auto within = [&](const ProfileRow& row) {
+    return row.configuration.vcpu <= quota.vcpu.value_or(row.configuration.vcpu) &&
+           row.configuration.slices <= quota.slices.value_or(row.configuration.slices);
+  };
+  for (const Deployment& d : deployments_) {
+    if (d.application->tenant != quota.tenant) continue;
+    for (const Function& function : d.application->functions) {
+      const auto* table = std::get_if<ProfileTable>(&function.profile);
+      if (table != nullptr && std::none_of(table->rows.begin(), table->rows.end(), within)) return false;
+    }
+  }
+  return true;
+}
+
+// More, less or no bound for a tenant. One with which some function of it cannot run at all is lifted after a while.
+void World::change_quota(Time now) {
+  const std::size_t deployment = luck_.below(deployments_.size());
+  QuotaChanged event{.tenant = deployments_[deployment].application->tenant, .vcpu = {}, .slices = {}};
+  if (luck_.chance(0.7)) event.vcpu = static_cast<std::uint32_t>(luck_.below(9));
+  if (luck_.chance(0.7)) event.slices = static_cast<std::uint32_t>(luck_.below(9));
+  tell(event, now);
+  if (!can_run(event)) schedule(now + options_.faults.repair * (0.5 + luck_.uniform()), Kind::unbound, deployment);
 }
 
 }  // namespace sluice::sim

@@ -158,6 +158,7 @@ SoakWorld draw_soak_world(std::uint64_t seed) {
   const auto names = policy::scheduler_names();
   out.scheduler = names[rng.below(names.size())];
   out.faults = Faults::draw(rng);
+  out.traits.quotas = out.faults.quota_changes > 0;
   if (rng.chance(0.2)) {  // full means rejected or failed with a reason
     out.limits.requests_max = 5 + rng.below(20);
     out.limits.queue_max = 2 + rng.below(10);

@@ -14,6 +14,7 @@ struct SoakTraits {
   bool cold = false;           // instances are counted, loaded and evicted
   bool little_memory = false;  // cold, and one GPU holds one to three of the functions
   bool two_tenants = false;
+  bool quotas = false;  // tenants get and lose quotas of vCPUs and slices
   SliceLayout layout = SliceLayout::any;
 };
 

@@ -67,12 +67,24 @@ class World {
     Duration objective;
     std::vector<std::string> stages;  // of its plan
   };
-  enum class Kind : std::uint8_t { arrival, finish, fail, expired, lost, back, cancel, stopped, loaded, unloaded };
+  enum class Kind : std::uint8_t {
+    arrival,
+    finish,
+    fail,
+    expired,
+    lost,
+    back,
+    cancel,
+    stopped,
+    loaded,
+    unloaded,
+    unbound
+  };
   struct Happening {
     Time at;
     std::uint64_t order = 0;
     Kind kind = Kind::arrival;
-    std::uint64_t subject = 0;  // a batch, an invoker, a request or a command about an instance
+    std::uint64_t subject = 0;  // a batch, an invoker, a request, a command about an instance or an application
     bool operator>(const Happening& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
   };
   struct Running {
@@ -131,6 +143,8 @@ class World {
   [[nodiscard]] InvokerJoined joined(std::size_t machine) const;
   void lose_object(Time now);
   void change_profile(Time now);
+  void change_quota(Time now);
+  [[nodiscard]] bool can_run(const QuotaChanged& quota) const;
   [[nodiscard]] bool strikes(double probability) { return !healed_ && probability > 0 && luck_.chance(probability); }
 
   // What commands do (act.cpp).

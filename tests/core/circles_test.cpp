@@ -1,6 +1,8 @@
 // Loads and evictions come to an end: nothing goes for its equal, and whoever waits longest gets through.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/scene.h"
 #include "policy/keep_alive.h"
 
@@ -99,6 +101,46 @@ TEST(Circles, WhatIsWaitedForStaysForThoseWhoCameLater) {
   const Happened happened = settle(scene, 14, 1000);
   EXPECT_EQ(happened.starts, 3u);
   EXPECT_EQ(happened.loads, 1u);
+}
+
+// f is waited for longer than g, but its tenant may not run anything.
+TEST(Circles, OfWhatIsWaitedForLongerAllButTheFirstMayGo) {
+  Scene scene({stage("a", {}, 0)}, "best-fit");
+  const auto of_f = [](std::uint64_t id) {
+    return InstanceStatus{
+        .id = InstanceId(id), .application = ApplicationId(0), .function = FunctionId(0), .level = Level::device};
+  };
+  scene.deploy({stage("b", {}, 1)}, "acme").cold_invoker(0, 2, 0, {of_f(0), of_f(1)}).within(60'000);
+  scene.see(QuotaChanged{.tenant = "default", .vcpu = 0, .slices = {}}).to(0).arrive(1).decide();
+  (void)scene.at(1).to(1).arrive(2).decide();
+  EXPECT_TRUE(scene.evicting());
+  EXPECT_EQ(settle(scene, 2, 100).starts, 1u);
+  (void)scene.at(100).see(QuotaChanged{.tenant = "default", .vcpu = {}, .slices = {}});
+  EXPECT_EQ(scene.decide(), Starts{"a of 1"});  // on the first
+}
+
+// f's tenant may not run anything for a while; six instances of g are wanted, and one has room beside f.
+TEST(Circles, WhatIsWaitedForStaysWhateverIsLoadedAhead) {
+  Scene scene({stage("a", {}, 1)}, learning);
+  InvokerJoined machine = machine_for(2);
+  machine.instances = {{InstanceId(0), ApplicationId(1), FunctionId(0), Level::device}};
+  scene.deploy({stage("b", {}, 0)}, "acme").see(machine).within(60'000);
+  scene.see(QuotaChanged{.tenant = "acme", .vcpu = 0, .slices = {}}).to(1).arrive(1000).decide();
+  call_often(scene, 1);
+  (void)scene.at(400).see(QuotaChanged{.tenant = "acme", .vcpu = {}, .slices = {}});
+  const Starts starts = scene.decide();
+  EXPECT_EQ(std::count(starts.begin(), starts.end(), "b of 1000"), 1);
+}
+
+TEST(Circles, WhatIsNotCalledAnyMoreDoesNotComeBackForNobody) {
+  Scene scene({stage("a", {}, 0)}, learning);
+  scene.deploy({stage("b", {}, 1)}).see(machine_for(1)).within(60'000);
+  call_often(scene, 1);
+  (void)settle(scene, 400, 1000);
+  (void)scene.at(3000).to(1).arrive(1000);
+  const Happened happened = settle(scene, 3000, 6000);
+  EXPECT_EQ(happened.starts, 1u);
+  EXPECT_EQ(happened.loads, 1u);  // of g
 }
 
 // Four vCPUs run four batches of an instance that could run eight.

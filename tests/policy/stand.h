@@ -58,6 +58,9 @@ class Stand {
                              .capacity = {.vcpu = vcpu, .gpus = 1, .slices_per_gpu = slices},
                              .warm = true});
   }
+  Stand& quota(std::optional<std::uint32_t> vcpu, std::optional<std::uint32_t> slices) {
+    return see(QuotaChanged{.tenant = application_->tenant, .vcpu = vcpu, .slices = slices});
+  }
   Stand& at(double ms) {
     now_ = Time::from_ns(Duration::ms(ms).count_ns());
     return *this;

@@ -53,7 +53,8 @@ class Forged {
                      .invoker = InvokerId(0),
                      .instance = instance,
                      .application = ApplicationId(application),
-                     .function = FunctionId(0)};
+                     .function = FunctionId(0),
+                     .configuration = configuration(1, 1, 1)};
     for (const std::uint64_t request : requests) {
       start.members.push_back({.invocation = InvocationId(batch * 10 + request),
                                .request = RequestId(request),
@@ -177,6 +178,37 @@ TEST(Oracles, ARequestThatCouldRunDoes) {
   drained.deploy(0, "a").see(InvokerDraining{InvokerId(0)}).arrive(1).pass(Duration::s(60));
   EXPECT_TRUE(drained.well());
   EXPECT_TRUE(drained.pass(Duration::s(3600)).finds("waits for ever"));
+}
+
+QuotaChanged quota(std::optional<std::uint32_t> vcpu, std::optional<std::uint32_t> slices = {}) {
+  return {.tenant = "a", .vcpu = vcpu, .slices = slices};
+}
+
+// A batch here takes one vCPU and one slice.
+TEST(Oracles, ATenantTakesNoMoreThanItsQuota) {
+  Forged lawful, planted, lowered, other;
+  lawful.deploy(0, "a").see(quota(2, 1)).arrive(1).arrive(2).start(1, {1}).crash(1).start(2, {2});
+  EXPECT_TRUE(lawful.well());
+  planted.deploy(0, "a").see(quota(2, 1)).arrive(1).arrive(2).start(1, {1}).start(2, {2});
+  EXPECT_TRUE(planted.finds("takes more than the quota of tenant 'a' leaves"));
+  lowered.deploy(0, "a").arrive(1).arrive(2).start(1, {1}).see(quota(0)).pass(Duration::ms(1));  // what runs goes on
+  EXPECT_TRUE(lowered.well());
+  EXPECT_TRUE(lowered.start(2, {2}).finds("takes more than the quota"));
+  other.deploy(0, "b").see(quota(0)).arrive(1).start(1, {1});
+  EXPECT_TRUE(other.well());
+}
+
+TEST(Oracles, WhoHasNoQuotaCannotRunAndThenHasToRun) {
+  Forged lawful, planted, taken;
+  lawful.deploy(0, "a").see(quota(4, 0)).arrive(1).pass(Duration::s(60));
+  EXPECT_TRUE(lawful.well());
+  EXPECT_TRUE(lawful.see(quota(4, 1)).pass(Duration::s(2)).well());
+  EXPECT_TRUE(lawful.pass(Duration::s(1)).finds("could run for"));
+  EXPECT_TRUE(planted.deploy(0, "a").see(quota(1, 1)).arrive(1).pass(Duration::s(3)).finds("could run for"));
+  taken.see(InvokerJoined{.id = InvokerId(1), .epoch = 1, .capacity = {.vcpu = 8, .gpus = 2}, .warm = true});
+  taken.deploy(0, "a").see(quota(1, 1)).arrive(1).arrive(2).start(1, {2}).pass(Duration::s(60));
+  EXPECT_TRUE(taken.well());  // machine 1 runs nothing, but the other request has all that the tenant may take
+  EXPECT_TRUE(taken.crash(1).pass(Duration::s(3)).finds("could run for"));
 }
 
 TEST(Oracles, LoadsAreNoExcuse) {

@@ -32,7 +32,6 @@ TEST(Soak, WorldsOfEveryKindKeepEveryInvariant) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::string_view kind = event_kind(i);
     if (kind == "ApplicationRemoved") continue;
-    if (kind == "QuotaChanged") continue;  // no world has tenants with quotas
     EXPECT_GT(events[i], 0u) << kind << " never happened";
   }
 }

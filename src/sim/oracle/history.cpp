@@ -59,9 +59,26 @@ void History::on(const RequestCancelled& event) {
   if (const auto it = calls_.find(event.id); it != calls_.end()) it->second.cancelled = true;
 }
 
+const History::Tenant& History::tenant_of(ApplicationId application) const {
+  static const Tenant kUnknown;
+  const auto it = tenants_.find(this->application(application).tenant);
+  return it == tenants_.end() ? kUnknown : it->second;
+}
+
+void History::on(const QuotaChanged& event) {
+  Tenant& tenant = tenants_[event.tenant];
+  tenant.vcpu_max = event.vcpu;
+  tenant.slices_max = event.slices;
+  tenant.quota_since = now_;
+}
+
 void History::start(const StartBatch& batch) {
   batches_[batch.id] = batch;
   ++machines_[batch.invoker].running;
+  Tenant& tenant = tenants_[application(batch.application).tenant];
+  ++tenant.running;
+  tenant.vcpu += batch.configuration.vcpu;
+  tenant.slices += batch.configuration.slices;
   std::set<RequestId> requests;
   for (const BatchMember& member : batch.members) {
     const auto it = calls_.find(member.request);
@@ -78,6 +95,10 @@ void History::end(BatchId id, EndedBatch how) {
   batches_.erase(it);
   Machine& machine = machines_[how.start.invoker];
   if (--machine.running == 0) machine.idle_since = now_;
+  Tenant& tenant = tenants_[application(how.start.application).tenant];
+  if (--tenant.running == 0) tenant.idle_since = now_;
+  tenant.vcpu -= how.start.configuration.vcpu;
+  tenant.slices -= how.start.configuration.slices;
   std::set<RequestId> requests;
   for (const BatchMember& member : how.start.members) {
     const auto call = calls_.find(member.request);

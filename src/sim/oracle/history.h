@@ -33,6 +33,26 @@ class History {
     std::uint32_t running = 0;  // batches
     Time idle_since;            // while `running` is 0
   };
+  struct Tenant {
+    std::optional<std::uint32_t> vcpu_max, slices_max;  // its quota
+    Time quota_since;
+    std::uint64_t vcpu = 0, slices = 0;  // held by its batches
+    std::uint32_t running = 0;           // batches
+    Time idle_since;                     // while `running` is 0
+    // Whether the quota leaves room for a configuration; more may be held than a quota that was lowered allows.
+    [[nodiscard]] bool may_take(const Configuration& c) const {
+      return within(vcpu_max, vcpu, c.vcpu) && within(slices_max, slices, c.slices);
+    }
+    // Likewise if nothing of the tenant ran.
+    [[nodiscard]] bool may_ever_take(const Configuration& c) const {
+      return within(vcpu_max, 0, c.vcpu) && within(slices_max, 0, c.slices);
+    }
+
+   private:
+    static bool within(std::optional<std::uint32_t> most, std::uint64_t held, std::uint32_t more) {
+      return !most || more == 0 || held + more <= *most;
+    }
+  };
   // How a batch ended, told once: duplicates and messages of machines that were given up change nothing.
   struct EndedBatch {
     enum class How : std::uint8_t { finished, failed, expired } how = How::finished;
@@ -60,6 +80,7 @@ class History {
   [[nodiscard]] const std::map<RequestId, Call>& calls() const { return calls_; }
   [[nodiscard]] const Call* call(RequestId id) const;
   [[nodiscard]] const std::map<InvokerId, Machine>& machines() const { return machines_; }
+  [[nodiscard]] const Tenant& tenant_of(ApplicationId application) const;
   [[nodiscard]] const Instance* instance(InvokerId invoker, InstanceId id) const;
   // Of functions that were not loaded since, oldest first.
   [[nodiscard]] const std::vector<FailedLoad>& failed_loads() const { return failed_loads_; }
@@ -82,6 +103,7 @@ class History {
   void on(const InvokerDraining& event);
   void on(const InvokerLost& event);
   void on(const ObjectLost& event);
+  void on(const QuotaChanged& event);
   template <class Other>
   void on(const Other&) {}
 
@@ -95,6 +117,7 @@ class History {
   std::map<RequestId, Call> calls_;
   std::map<BatchId, StartBatch> batches_;  // that were started and have not ended
   std::map<InvokerId, Machine> machines_;
+  std::map<std::string, Tenant> tenants_;
   std::map<std::pair<InvokerId, InstanceId>, Instance> instances_;
   std::vector<FailedLoad> failed_loads_;
   std::vector<EndedBatch> ended_;

@@ -66,12 +66,12 @@ void Liveness::observed(const Event& event, Time now) {
 }
 
 // The longest a machine that could hold the function has been running nothing; nothing: all of them are busy.
-std::optional<Time> Liveness::idle_since(const History& history, const Needs& needs) const {
+std::optional<Time> Liveness::idle_since(const History& history, const Needs& needs, const History::Tenant& tenant) {
   std::optional<Time> longest;
   for (const auto& [id, machine] : history.machines()) {
     if (!machine.up || machine.draining || machine.running > 0) continue;
     const auto holds = [&, &m = machine](const Configuration& c) {
-      return policy::machine_holds(m.capacity, c) &&
+      return policy::machine_holds(m.capacity, c) && tenant.may_ever_take(c) &&
              needs.memory <= (c.slices > 0 ? m.capacity.gpu_memory : m.capacity.memory);
     };
     if (std::none_of(needs.configurations.begin(), needs.configurations.end(), holds)) continue;
@@ -80,20 +80,28 @@ std::optional<Time> Liveness::idle_since(const History& history, const Needs& ne
   return longest;
 }
 
+std::optional<Time> Liveness::could_run_since(const History& history, ApplicationId application) const {
+  const History::Tenant& tenant = history.tenant_of(application);
+  std::optional<Time> since = std::max(load_failed_, tenant.quota_since);
+  if (tenant.vcpu_max || tenant.slices_max) {
+    if (tenant.running > 0) return std::nullopt;
+    since = std::max(*since, tenant.idle_since);
+  }
+  for (const Needs& needs : wants_.at(application).functions) {
+    const auto idle = idle_since(history, needs, tenant);
+    if (!idle) return std::nullopt;
+    since = std::max(*since, *idle);
+  }
+  return since;
+}
+
 std::string Liveness::wrong(const History& history, Time now) const {
   std::map<ApplicationId, std::optional<Time>> could_run;  // all functions, since then
   for (const auto& [id, call] : history.calls()) {
     if (now > call.arrival + kEver) return str("request ", id.value(), " waits for ever");
     if (call.running > 0) continue;
     const Wants& wants = wants_.at(call.application);
-    if (!could_run.contains(call.application)) {
-      std::optional<Time> since = load_failed_;
-      for (const Needs& needs : wants.functions) {
-        const auto idle = idle_since(history, needs);
-        since = idle && since ? std::optional(std::max(*since, *idle)) : std::nullopt;
-      }
-      could_run[call.application] = since;
-    }
+    if (!could_run.contains(call.application)) could_run[call.application] = could_run_since(history, call.application);
     const auto since = could_run[call.application];
     if (!since) continue;
     const Duration bound =

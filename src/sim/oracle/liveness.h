@@ -1,6 +1,7 @@
 // Liveness: a request that could run does, within a bound. It could run if for each of its functions a machine that can
-// hold it runs nothing; loads and evictions are no excuse, so that machines which only load are found as well.
-// Caveat: a request that is kept waiting while all machines are busy with others is found by the second bound only.
+// hold it runs nothing, within its tenant's quota, of which nothing is taken if there is one; loads and evictions are
+// no excuse, so that machines which only load are found as well. Caveat: a request that is kept waiting while all
+// machines are busy with others is found by the second bound only.
 #pragma once
 #include <map>
 #include <string>
@@ -26,7 +27,10 @@ class Liveness {
     Duration margin;               // cold starts and waits on the way
   };
   void deployed(const ApplicationDeployed& event);
-  [[nodiscard]] std::optional<Time> idle_since(const History& history, const Needs& needs) const;
+  [[nodiscard]] static std::optional<Time> idle_since(const History& history, const Needs& needs,
+                                                      const History::Tenant& tenant);
+  // Since when all functions of the application could run; nothing: they cannot.
+  [[nodiscard]] std::optional<Time> could_run_since(const History& history, ApplicationId application) const;
 
   std::map<ApplicationId, Wants> wants_;
   Time load_failed_;  // the last time: what could not be loaded could not run

@@ -15,6 +15,9 @@ std::string Tenants::started(const History& history, const StartBatch& batch) co
       return str("batch ", batch.id.value(), " of tenant '", tenant, "' holds a request of tenant '", other, "'");
     if (history.stage_of(member).function != batch.function) return str("batch ", batch.id.value(), " mixes functions");
   }
+  const History::Tenant& books = history.tenant_of(batch.application);
+  if (!books.may_take(batch.configuration))
+    return str("batch ", batch.id.value(), " takes more than the quota of tenant '", tenant, "' leaves");
   if (!batch.instance.valid()) return "";  // where everything is warm
   const History::Instance* instance = history.instance(batch.invoker, batch.instance);
   if (instance != nullptr && history.same_function(*instance, {batch.application, batch.function})) return "";

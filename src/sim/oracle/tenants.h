@@ -1,5 +1,5 @@
-// Tenants: a batch holds requests of one application that are not answered yet, and runs on an instance of its own
-// tenant's function.
+// Tenants: a batch holds requests of one application that are not answered yet, runs on an instance of its own tenant's
+// function, and takes no more than its tenant's quota leaves.
 #pragma once
 #include <string>
 
