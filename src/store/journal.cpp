@@ -75,12 +75,6 @@ Status Store::forget_beyond_bounds() {
   }
 }
 
-Result<std::size_t> Store::forget_before(Time time) {
-  const Status forgotten = database_.run("DELETE FROM requests WHERE state <> 0 AND finished < ?", time.count_ns());
-  if (!forgotten) return forgotten.error();
-  return static_cast<std::size_t>(database_.changes());
-}
-
 Result<std::vector<Request>> Store::unfinished_requests() {
   return store::unfinished_requests(database_);
 }

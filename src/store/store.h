@@ -69,8 +69,6 @@ class Store {
   [[nodiscard]] Result<std::vector<RequestRecord>> list(const RequestQuery& query);  // newest first, by id
   [[nodiscard]] Result<std::optional<std::string>> inputs_of(RequestId id);          // nothing: finished or unknown
   [[nodiscard]] Result<std::optional<std::string>> outputs_of(RequestId id);         // nothing: running or unknown
-  // How many were forgotten: those that finished before `time`.
-  [[nodiscard]] Result<std::size_t> forget_before(Time time);
 
   // The text of the new key, which is not kept and cannot be shown again.
   [[nodiscard]] Result<std::string> add_key(const std::string& name, const Principal& principal, Time now);

@@ -167,20 +167,6 @@ TEST(Bounds, HoldAlsoWhenTheyWereLowered) {
   EXPECT_EQ(ids(*store.list({})), (Ids{10, 9, 8, 7}));
 }
 
-TEST(Bounds, ForgetWhatFinishedBeforeATime) {
-  const TemporaryDirectory directory;
-  Store store = opened(directory, {.finished_max = 5});
-  finish_many(store, 5);
-  EXPECT_EQ(*store.forget_before(at(4)), 3u);
-  EXPECT_EQ(*store.forget_before(at(4)), 0u);
-  EXPECT_EQ(ids(*store.list({})), (Ids{5, 4}));
-  for (std::uint64_t id = 11; id <= 13; ++id) {  // the room of the forgotten is free again
-    ASSERT_TRUE(store.put_request(a_request(id), ""));
-    ASSERT_TRUE(store.finish_request(RequestId(id), met(20), ""));
-  }
-  EXPECT_EQ(ids(*store.list({})), (Ids{13, 12, 11, 5, 4}));
-}
-
 TEST(Bounds, CountRightAfterAnUndoneBatch) {
   const TemporaryDirectory directory;
   {
