@@ -19,6 +19,7 @@ Answered without_outputs(Answered answered) {
 
 std::optional<AnswerTaken> Porter::answered(Answered answered) {
   const RequestId id = answered.request;
+  if (leave(id)) return AnswerTaken{id, {}};
   inside_.erase(id);
   if (lost_) {
     untaken_.insert_or_assign(id, without_outputs(std::move(answered)));
@@ -30,7 +31,15 @@ std::optional<AnswerTaken> Porter::answered(Answered answered) {
   return std::nullopt;
 }
 
+// Whether nobody waits for it any more.
+bool Porter::leave(RequestId request) {
+  auto node = leaving_.extract(request);
+  if (!node.empty() && node.mapped()) again_.push_back(std::move(*node.mapped()));
+  return !node.empty();
+}
+
 void Porter::moved(Arrival arrival) {
+  if (leave(arrival.request)) return;
   inside_.erase(arrival.request);
   if (out_.connected()) out_.queue(Moved{std::move(arrival)});  // else it comes again with the next session
 }
@@ -38,6 +47,7 @@ void Porter::moved(Arrival arrival) {
 void Porter::work(Time now) {
   std::string bytes;
   while (transport_.receive(bytes)) read(bytes, now);
+  for (Arrival& arrival : std::exchange(again_, {})) take(arrival);
   if (!lost_ && now - out_.heard_at() > options_.lost_after) {
     lost_ = true;
     out_.disconnect();
@@ -66,7 +76,12 @@ void Porter::begin_session(const Session& before, const Session& session) {
 }
 
 void Porter::forget_all() {
-  for (const RequestId id : inside_) door_.cancel(id);
+  for (auto& [id, again] : leaving_) again.reset();
+  again_.clear();
+  for (const RequestId id : inside_) {
+    door_.cancel(id);
+    leaving_.try_emplace(id);
+  }
   for (const RequestId id : std::exchange(held_, {})) door_.taken({id, {}});
   inside_.clear();
   untaken_.clear();
@@ -78,17 +93,29 @@ void Porter::take(FromGateway& item) {
 
 void Porter::take(Arrival& arrival) {
   const RequestId id = arrival.request;
+  if (const auto before = leaving_.find(id); before != leaving_.end()) {
+    before->second = std::move(arrival);
+    return;
+  }
   if (untaken_.contains(id) || !inside_.insert(id).second) return;  // it came before the gap
   if (door_.offer(arrival, *this)) return;
   inside_.erase(id);
-  Answered full{.request = id, .kind = Answered::Kind::rejected};
-  full.reason = RejectReason::queue_full;
-  out_.queue(full);
-  untaken_.emplace(id, std::move(full));
+  refuse(id, Answered::Kind::rejected);
+}
+
+void Porter::refuse(RequestId request, Answered::Kind kind) {
+  Answered refused{.request = request, .kind = kind};
+  refused.reason = RejectReason::queue_full;
+  if (out_.connected()) out_.queue(refused);
+  untaken_.insert_or_assign(request, std::move(refused));
 }
 
 void Porter::take(const Cancel& cancel) {
   if (inside_.contains(cancel.request)) door_.cancel(cancel.request);
+  const auto leaving = leaving_.find(cancel.request);
+  if (leaving == leaving_.end() || !leaving->second) return;
+  leaving->second.reset();
+  refuse(cancel.request, Answered::Kind::cancelled);
 }
 
 void Porter::take(AnswerTaken& taken) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "bus/door.h"
 #include "bus/frame.h"
@@ -42,12 +43,18 @@ class Porter final : public Gateway {
   void take(const Cancel& cancel);
   void take(AnswerTaken& taken);
   void forget_all();
+  [[nodiscard]] bool leave(RequestId request);
+  void refuse(RequestId request, Answered::Kind kind);
 
   Door& door_;
   Transport& transport_;
   const Options options_;
   SessionEnd<ToGateway, FromGateway> out_;
-  std::set<RequestId> inside_;             // offered, and not answered
+  std::set<RequestId> inside_;  // offered, and not answered
+  // Offered by an earlier life of the gateway, cancelled, and not answered yet. A request that outlives its gateway, as
+  // those on disk do, may come again meanwhile: it waits here, since the driver has its id.
+  std::map<RequestId, std::optional<Arrival>> leaving_;
+  std::vector<Arrival> again_;             // whose earlier one has left
   std::map<RequestId, Answered> untaken_;  // in order
   std::set<RequestId> held_;               // of those: the driver waits for them to be taken
   bool lost_ = true;

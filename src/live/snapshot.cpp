@@ -13,7 +13,9 @@ const Model* find_in(std::span<const Model> sorted, std::string_view name) {
 }  // namespace
 
 std::span<const Model> Snapshot::models_of(std::string_view tenant) const {
-  return std::ranges::equal_range(models, tenant, {}, &Model::tenant);
+  // Not equal_range(), whose result clang cannot make a span of.
+  const auto first = std::ranges::lower_bound(models, tenant, {}, &Model::tenant);
+  return {first, std::ranges::upper_bound(first, models.end(), tenant, {}, &Model::tenant)};
 }
 
 const Model* Snapshot::find(std::string_view tenant, std::string_view name) const {

@@ -224,6 +224,33 @@ TEST(RemoteDoor, AGatewayThatStartsAnewWaitsForNothingOfItsEarlierLife) {
 
 // Frames are lost, doubled and overtaken, the gateway takes answers when it likes: each request begins once and is
 // answered once, and whatever it left may go once.
+// As those on disk do: the scheduler has one of each id at a time.
+TEST(RemoteDoor, ARequestThatOutlivesItsGatewayWaitsForItsEarlierSelfToEnd) {
+  World world;
+  const RequestId kept = world.offer(), dropped = world.offer();
+  world.steps(2);
+  world.door = std::make_unique<RemoteDoor>(world.outer, RemoteDoor::Options{.epoch = 2});
+  for (const RequestId id : {kept, dropped}) {
+    Arrival again{.request = id, .bytes = Bytes(8)};
+    ASSERT_TRUE(world.door->offer(again, world.callers));
+  }
+  world.steps(3);
+  EXPECT_EQ(world.hall.cancelled, (std::set{kept, dropped}));
+  EXPECT_EQ(world.hall.began[kept], 1);
+  world.door->cancel(dropped);
+  world.steps(3);
+  EXPECT_TRUE(world.told_once(dropped, Answered::Kind::cancelled));
+  for (const RequestId id : {kept, dropped}) world.hall.finish(id, Answered::Kind::cancelled);
+  world.hall.over.clear();
+  world.steps(3);
+  EXPECT_EQ(world.hall.began[kept], 2);
+  EXPECT_EQ(world.hall.began[dropped], 1);
+  EXPECT_TRUE(world.callers.told[kept].empty());
+  world.hall.finish(kept);
+  world.steps(3);
+  EXPECT_TRUE(world.told_once(kept, Answered::Kind::finished));
+}
+
 TEST(RemoteDoor, Storms) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     World world;
