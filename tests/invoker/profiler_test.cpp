@@ -2,10 +2,13 @@
 #include "invoker/profiler.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "invoker/cgroup.h"
 #include "invoker/scene.h"
 #include "support/places.h"
+#include "support/sanitized.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -50,6 +53,20 @@ TEST(Profiler, DoesNotWaitForEverForAFunctionThatHangs) {
   const auto table = measure(shell("read line; echo '{\\\"y\\\": 1}' >&3; read line; sleep 1000"));
   ASSERT_FALSE(table.ok());
   EXPECT_EQ(table.error().message, "WorkerFailed: the worker of function 'f' did not answer in time");
+}
+
+// It is measured under the limits that it will run under.
+TEST(Profiler, HoldsAFunctionToItsMemory) {
+  const invoker::CgroupRoot probe(str("sluice-probe-", ::getpid()));
+  if (!probe.limits_memory()) GTEST_SKIP() << "no control groups can be made here";
+  const auto with = [](int holds_mb) {
+    return measure(str("{runtime: process, command: [", test::burn(), ", ", holds_mb,
+                       "], memory: ", 200 + test::kSanitizerMb, "MB, outputs: {y: {type: FP64, shape: [1]}}}"));
+  };
+  const auto enough = with(1), too_little = with(300 + test::kSanitizerMb);
+  EXPECT_TRUE(enough.ok()) << enough.error().message;
+  ASSERT_FALSE(too_little.ok());
+  EXPECT_NE(too_little.error().message.find("signal 9"), std::string::npos) << too_little.error().message;
 }
 
 TEST(Profiler, BelievesNothingOutsideOfTheSpace) {
