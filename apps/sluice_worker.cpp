@@ -91,7 +91,8 @@ int print_engines() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+// Nothing here throws but for want of memory, and that may end a worker.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "--version") return std::puts("sluice-worker " SLUICE_VERSION) < 0;
   if (mode == "--engines") return print_engines();

@@ -83,11 +83,11 @@ std::uint64_t ObjectExchange::fetch(const ObjectName& name, std::span<const Invo
   return number;
 }
 
-void ObjectExchange::give_up(std::uint64_t number) {
-  const auto it = fetches_.find(number);
+void ObjectExchange::give_up(std::uint64_t fetch) {
+  const auto it = fetches_.find(fetch);
   if (it == fetches_.end()) return;
   end(it->second);
-  under_way_.erase(number);
+  under_way_.erase(fetch);
   fetches_.erase(it);
 }
 

@@ -104,7 +104,7 @@ class ObjectExchange final : public Objects {
   void begin_waiting();
   void begin(Fetch& fetch);
   void send(const Fetch& fetch, const Question& question);
-  void hear(const Transport& from, const Answer& answer);
+  void hear(const Transport& transport, const Answer& answer);
   void take_part(Fetch& fetch, std::size_t from, const Answer& answer);
   void arrived(Fetch& fetch);
   void drop_sender(Fetch& fetch, Question::State state);

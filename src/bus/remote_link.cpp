@@ -82,7 +82,7 @@ void RemoteLink::lose_silent(Time now, Heard& out) {
   if (silent) out_.disconnect();
   std::erase_if(members_, [&](const auto& entry) {
     if (!silent && (entry.second.in_session || !settled)) return false;
-    out.events.push_back(InvokerLost{entry.first, entry.second.epoch, entry.second.session});
+    out.events.emplace_back(InvokerLost{entry.first, entry.second.epoch, entry.second.session});
     return true;
   });
 }

@@ -79,7 +79,7 @@ class Resolver {
   };
   [[nodiscard]] bool ask(std::uint64_t number, Job& job);
   [[nodiscard]] std::vector<InvokerId> ask_of(Job& job, const data::ObjectKey& key) const;
-  void fetched(std::uint64_t number, const data::ObjectKey& key, Fetched fetched);
+  void fetched(std::uint64_t number, const data::ObjectKey& key, Fetched answer);
   [[nodiscard]] static Missed missed(const Job& job);
   void give_up(std::uint64_t number);
 

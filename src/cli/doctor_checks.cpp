@@ -172,9 +172,9 @@ Finding check_gpu() {
 }
 
 Finding check_clock() {
-  constexpr double kYear2024_ms = 1'704'067'200'000;
+  constexpr double kYear2024Ms = 1'704'067'200'000;
   const double now_ms = static_cast<double>(data::now().count_ns()) / 1e6;
-  if (now_ms < kYear2024_ms)
+  if (now_ms < kYear2024Ms)
     return {Level::error, "clock",
             fmt::format("the clock says {}: set it, requests are kept by time", instant_text(now_ms))};
   return {Level::ok, "clock", fmt::format("the clock says {}", instant_text(now_ms))};

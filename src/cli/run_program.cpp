@@ -11,8 +11,6 @@
 
 #include "base/text.h"
 
-extern char** environ;
-
 namespace sluice::cli {
 
 Result<Ran> run_program(const std::vector<std::string>& command) {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <thread>

@@ -9,7 +9,7 @@ namespace sluice::core {
 // Handling one effect may cause more.
 void Scheduler::follow() {
   auto& effects = runs_.effects();
-  for (std::size_t i = 0; i < effects.size(); ++i) {
+  for (std::size_t i = 0; i < effects.size(); ++i) {  // NOLINT(modernize-loop-convert): it grows meanwhile
     Runs::Effect effect = std::move(effects[i]);
     std::visit([&](auto& e) { follow(e); }, effect);
   }

@@ -32,8 +32,8 @@ bool matters(const ProfileTable& before, const ProfileTable& now) {
 
 }  // namespace
 
-bool Applications::learn(policy::SharedFunctionId id, const Configuration& ran, Duration measured) {
-  Learned& learned = learned_[id.index()];
+bool Applications::learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured) {
+  Learned& learned = learned_[function.index()];
   if (!learned.profile.has_value()) return false;
   const profile::Latency planned = learned.profile->latency(ran);
   if (planned.mean_ms <= 0) return false;
@@ -48,10 +48,10 @@ bool Applications::learn(policy::SharedFunctionId id, const Configuration& ran, 
   learned.published = learned.learner;
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;
-    if (controls_[a].retired || std::find(shared.begin(), shared.end(), id) == shared.end()) continue;
+    if (controls_[a].retired || std::find(shared.begin(), shared.end(), function) == shared.end()) continue;
     auto changed = std::make_shared<Application>(*models_[a].application);
     for (std::size_t f = 0; f < shared.size(); ++f) {
-      if (shared[f] == id) changed->functions[f].profile = now;
+      if (shared[f] == function) changed->functions[f].profile = now;
     }
     believe(models_[a].id, std::move(changed));
   }

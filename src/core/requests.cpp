@@ -55,7 +55,7 @@ void Requests::end_promises(Slot slot, Books& books) {
 }
 
 void Requests::forget_promises(InvokerId invoker) {
-  for (Slot slot = 0; slot < values_.size(); ++slot) {
+  for (Slot slot = 0; slot < values_.size(); ++slot) {  // NOLINT(modernize-loop-convert): ranges of slots are const
     if (values_[slot].used)
       std::erase_if(values_[slot].promises, [&](const Promise& p) { return p.invoker == invoker; });
   }

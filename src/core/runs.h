@@ -162,8 +162,8 @@ class Runs {
 
   // An invocation runs or has ended well on an invoker, or has failed: because of its machine, or by itself. Those that
   // nobody expects any more change nothing.
-  void started(const Place& place, InvokerId at);
-  void succeeded(const Place& place, InvokerId at, const InvocationResult& result, Time now);
+  void started(const Place& place, InvokerId invoker);
+  void succeeded(const Place& place, InvokerId invoker, const InvocationResult& result, Time now);
   void failed(const Place& place, const std::string& error, bool machine, Time now);
   // It was to run and did not begin to: that is no failure.
   void expired(const Place& place, Time now);
@@ -191,7 +191,7 @@ class Runs {
   [[nodiscard]] bool in_outermost_run(const Place& place) const { return runs_[place.run].parent == kNoSlot; }
   // Says which run and stage of it a member of a batch at an invoker is of, and which other invokers have to do with
   // its request.
-  void name(const Place& place, InvokerId at, BatchMember& out) const;
+  void name(const Place& place, InvokerId invoker, BatchMember& out) const;
   [[nodiscard]] std::uint64_t retries() const { return retries_; }
 
   void visit(Archive& archive);
@@ -236,13 +236,13 @@ class Runs {
   void end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error);
   void end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error);
   void free_runs(Slot run);
-  void unlink(Slot run);
+  void unlink(Slot slot);
   [[nodiscard]] bool mark_lost(Slot run, InvokerId invoker);
   [[nodiscard]] bool lose_objects(Slot request, InvokerId invoker);
   [[nodiscard]] StageId outermost_stage(const Place& place) const;
   void begin_again(Slot request);
   void restart(Slot request);
-  void set_timer(Time at, const Place& place, bool begins);
+  void set_timer(Time time, const Place& place, bool begins);
 
   // What is known of conditions and fan-outs, of this run, of those around it and of those inside that have not begun
   // (told.cpp).

@@ -121,12 +121,12 @@ class Scheduler {
   void follow(const Runs::Withdrawn& withdrawn);
   void follow(const Runs::BeganAgain& again);
   void follow(Runs::Ended& ended);
-  void drop_waiting(Slot request);
+  void drop_waiting(Slot slot);
   void cancel_batches_of(const Request& request);
 
   // Batches and machines (observe.cpp).
-  std::vector<policy::Waiting> end_batch(Slot batch, bool machine_alive);
-  void fail_members(Slot batch, const std::string& error);
+  std::vector<policy::Waiting> end_batch(Slot slot, bool machine_alive);
+  void fail_members(Slot slot, const std::string& error);
   void bill(Batch& batch, Duration held);
   void hold(RequestId request, InvokerId invoker);
   void learn(const Batch& batch, Duration measured);
@@ -149,7 +149,7 @@ class Scheduler {
   [[nodiscard]] Booked book(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
   [[nodiscard]] bool book_batch(const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out);
   [[nodiscard]] bool book_load(policy::SharedFunctionId function, const policy::Proposal& proposal, Commands& out);
-  void start_members(Slot batch, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
+  void start_members(Slot slot, policy::QueueId queue, const policy::Proposal& proposal, StartBatch& start);
   [[nodiscard]] Duration expected_time(const policy::Queue& queue, const policy::Proposal& proposal) const;
   policy::Waiting take_waiting(policy::QueueId queue, std::size_t at);
   [[nodiscard]] policy::View view() const;

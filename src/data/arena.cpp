@@ -230,9 +230,9 @@ void Arena::note_populated(std::size_t begin, std::size_t end) {
 }
 
 void Arena::populate(const Block& block) {
-  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t begin = block.offset() / page * page;
-  const std::size_t end = std::min(capacity_, (block.offset() + block.size() + page - 1) / page * page);
+  static const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t begin = block.offset() / kPage * kPage;
+  const std::size_t end = std::min(capacity_, (block.offset() + block.size() + kPage - 1) / kPage * kPage);
   bool there = false, wants = false;
   {
     const std::lock_guard lock(mutex_);

@@ -21,7 +21,7 @@ class Arenas {
     Bytes per_tenant;  // that one may hold; none: all
     std::size_t tenants_max = 1'000;
   };
-  static constexpr std::string_view kServer = "";  // a tenant without a name: what no worker gets
+  static constexpr std::string_view kServer{};  // a tenant without a name: what no worker gets
 
   explicit Arenas(Options options);
   ~Arenas();

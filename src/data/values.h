@@ -42,7 +42,7 @@ class Values {
          Missing* missing = nullptr);
 
   // What one invocation of a stage reads, by the names of its inputs. An error names the input that has no value.
-  [[nodiscard]] Result<Tensors> inputs_of(StageId stage, std::uint32_t item) const;
+  [[nodiscard]] Result<Tensors> inputs_of(StageId id, std::uint32_t item) const;
   // The application's outputs: as its document names them, else all outputs of the stages that end it.
   // REQUIRES: a run of the application's own workflow.
   [[nodiscard]] Result<Tensors> outputs() const;
@@ -59,7 +59,7 @@ class Values {
   // The run of one item of a stage with a workflow inside. This one must outlive it.
   [[nodiscard]] Values inside(StageId stage, std::uint32_t item) const { return {*this, ItemOf{stage, item}}; }
   // What such a run sees as its request.
-  [[nodiscard]] Result<Tensors> item_of(StageId stage, std::uint32_t item) const;
+  [[nodiscard]] Result<Tensors> item_of(StageId id, std::uint32_t item) const;
 
   [[nodiscard]] Status bind(const Stage& stage, const InputBinding& binding, std::uint32_t item, Tensors& out) const;
   // One output, or with "*" all of them, renamed to `as` unless that is "*"; nothing if it has no value.
@@ -67,7 +67,7 @@ class Values {
   [[nodiscard]] bool collect_passed(const Reference& from, const std::string& as, Tensors& out) const;
   [[nodiscard]] Tensors ends() const;  // all outputs of the stages that nothing follows
   [[nodiscard]] std::optional<Tensor> value(const Reference& from) const;
-  [[nodiscard]] SharedTensors left_by(StageId stage) const;
+  [[nodiscard]] SharedTensors left_by(StageId id) const;
   [[nodiscard]] SharedTensors get(const ObjectKey& key) const;
 
   // Lists and what is made of their items (values_lists.cpp). The items of a list that nobody knows are one: all of it.
@@ -84,11 +84,11 @@ class Values {
   [[nodiscard]] bool depends(const Reference& from, StageId finished, std::vector<bool>& seen) const;
   [[nodiscard]] bool depends(const Condition& condition, StageId finished) const;
   [[nodiscard]] Status add_known(StageId finished, Known& out) const;
-  [[nodiscard]] Status add_fan_out(StageId stage, Known& out) const;
+  [[nodiscard]] Status add_fan_out(StageId id, Known& out) const;
 
   // Whether a stage that runs nothing itself was reached, as far as the data tell. What handles the errors of others
   // counts as reached while none of them has left anything.
-  [[nodiscard]] bool reached(StageId stage) const;
+  [[nodiscard]] bool reached(StageId id) const;
   [[nodiscard]] bool called(StageId handler) const;
   [[nodiscard]] bool left_something(StageId stage) const;
 

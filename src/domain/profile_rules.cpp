@@ -52,7 +52,7 @@ std::optional<std::string> range_problem(std::string_view field, double value, d
 
 void check_device(Problems& problems, const Configuration& c) {
   const std::string_view device = c.device.name();
-  if (device.empty() || device.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") != device.npos) {
+  if (device.empty() || device.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") != std::string_view::npos) {
     problems.add("device",
                  str("device is '", printable(device), "'; use lower-case letters, digits, '-', '_' and '.'"));
   } else if (c.slices == 0 && !c.device.is_cpu()) {

@@ -228,7 +228,7 @@ class WorkflowCheck {
       std::sort(after.begin(), after.end());
       Group& group = groups[std::move(after)];
       if (stage.when->kind == Condition::Kind::otherwise)
-        group.otherwise.push_back(StageId(static_cast<StageId::rep>(i)));
+        group.otherwise.emplace_back(static_cast<StageId::rep>(i));
       else
         ++group.conditions;
     }

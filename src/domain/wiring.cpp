@@ -28,24 +28,24 @@ const std::vector<Port>* declared_outputs(const Application& application, const 
   return ports.empty() ? nullptr : &ports;
 }
 
-std::vector<InputBinding> wiring(const Application& application, const Workflow& workflow, StageId id) {
-  const Stage& stage = workflow.at(id);
-  std::vector<InputBinding> out = stage.inputs;
-  const std::vector<Port>* inputs = declared_inputs(application, stage);
+std::vector<InputBinding> wiring(const Application& application, const Workflow& workflow, StageId stage) {
+  const Stage& reader = workflow.at(stage);
+  std::vector<InputBinding> out = reader.inputs;
+  const std::vector<Port>* inputs = declared_inputs(application, reader);
   if (inputs == nullptr) {
     if (!out.empty()) return out;
-    if (stage.after.empty()) out.push_back({std::string(kEverything), {StageId::none(), std::string(kEverything)}});
-    for (const StageId before : stage.after)
+    if (reader.after.empty()) out.push_back({std::string(kEverything), {StageId::none(), std::string(kEverything)}});
+    for (const StageId before : reader.after)
       out.push_back({std::string(kEverything), {before, std::string(kEverything)}});
     return out;
   }
   for (const Port& input : *inputs) {
     if (bound(out, input.name)) continue;
-    if (stage.after.empty()) {
+    if (reader.after.empty()) {
       out.push_back({input.name, {StageId::none(), input.name}});
-    } else if (stage.after.size() == 1 &&
-               declares(declared_outputs(application, workflow.at(stage.after.front())), input.name)) {
-      out.push_back({input.name, {stage.after.front(), input.name}});
+    } else if (reader.after.size() == 1 &&
+               declares(declared_outputs(application, workflow.at(reader.after.front())), input.name)) {
+      out.push_back({input.name, {reader.after.front(), input.name}});
     }
   }
   std::sort(out.begin(), out.end(), [](const InputBinding& a, const InputBinding& b) { return a.input < b.input; });

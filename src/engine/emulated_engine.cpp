@@ -23,7 +23,7 @@ std::int64_t now_ns() {
 
 // Timers of this thread are late by a nanosecond, not by the usual 50,000.
 void be_precise() {
-  [[maybe_unused]] thread_local const int once = ::prctl(PR_SET_TIMERSLACK, 1);
+  [[maybe_unused]] thread_local const int kOnce = ::prctl(PR_SET_TIMERSLACK, 1);
 }
 
 // Zero bytes are zeros of every type, and empty texts.

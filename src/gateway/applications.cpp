@@ -19,7 +19,8 @@ void deploy_application(Endpoints& endpoints, const Request& request, const Resp
   });
 }
 
-void remove_application(Endpoints& endpoints, const Principal& principal, std::string name, const Respond& respond) {
+void remove_application(Endpoints& endpoints, const Principal& principal, const std::string& name,
+                        const Respond& respond) {
   endpoints.service.remove(principal, name, [respond, name](const Status& done) {
     answer(respond, done ? Reply{.body = removed_page(name)} : reply_of(done.error()));
   });

@@ -39,7 +39,8 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
 
 // applications.cpp
 void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond);
-void remove_application(Endpoints& endpoints, const Principal& principal, std::string name, const Respond& respond);
+void remove_application(Endpoints& endpoints, const Principal& principal, const std::string& name,
+                        const Respond& respond);
 
 // identity.cpp
 void list_keys(Endpoints& endpoints, const Respond& respond);

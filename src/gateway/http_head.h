@@ -28,10 +28,12 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
   HeadParser(Head& head, BodyBuffer& body) : head_(head), body_(body) {}
 
  private:
+  // NOLINTBEGIN(readability-identifier-naming): Beast's names
   using string_view = boost::beast::string_view;
   using error_code = boost::beast::error_code;
   using verb = boost::beast::http::verb;
   using field = boost::beast::http::field;
+  // NOLINTEND(readability-identifier-naming)
 
   void on_request_impl(verb method, string_view text, string_view target, int version, error_code&) override;
   void on_response_impl(int, string_view, int, error_code&) override {}

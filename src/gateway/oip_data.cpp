@@ -24,6 +24,7 @@ template <class Take>
 Status walk(ondemand::array array, Take& take) {
   for (auto element : array) {
     ondemand::value value;
+    // NOLINTNEXTLINE(performance-move-const-arg): get() is there for temporaries alone
     if (const auto error = std::move(element).get(value)) return json_error(error);
     ondemand::json_type type{};
     if (const auto error = value.type().get(type)) return json_error(error);

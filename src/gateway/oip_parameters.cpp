@@ -136,6 +136,7 @@ Status read_outputs(ondemand::value& value, const live::Model& model, ResponseFo
   if (value.get_array().get(array)) return unable("outputs", "an array");
   for (auto element : array) {
     ondemand::value output;
+    // NOLINTNEXTLINE(performance-move-const-arg): get() is there for temporaries alone
     if (const auto error = std::move(element).get(output)) return json_error(error);
     if (form.outputs.size() == kOutputsMax) return invalid(str("more than ", kOutputsMax, " outputs requested"));
     if (Status done = read_output(output, model, form); !done) return done;

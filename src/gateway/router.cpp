@@ -189,7 +189,7 @@ class Router final : public Handler {
     if (parts.size() == 1) {
       if (!is(Method::remove, request, respond)) return;
       auto name = percent_decoded(parts[0]);
-      return name ? remove_application(*endpoints_, request.principal, *std::move(name), respond) : not_found(respond);
+      return name ? remove_application(*endpoints_, request.principal, *name, respond) : not_found(respond);
     }
     if (request.method == Method::post) return deploy_application(*endpoints_, request, respond);
     if (is(Method::get, request, respond, ", POST"))

@@ -146,12 +146,12 @@ class Agent {
   void look_at_conditions_of(Running& batch, std::size_t member, data::Missing* missing);
   void wait_for(Running& batch, std::size_t member, void (Agent::*attempt)(Running&, std::size_t, data::Missing*),
                 std::function<void(const bus::Resolver::Missed&)> done);
-  void lost(const BatchMember& member, const bus::Resolver::Missed& missed);
+  void lost(const BatchMember& member, const bus::Resolver::Missed& missed) const;
   [[nodiscard]] bool has_company(const BatchMember& member) const;
 
   // Batches: agent_batches.cpp.
   void start_batch(StartBatch& command);
-  void begin(Running& batch);
+  void begin(Running& running);
   void cancel_batch(const CancelBatch& command);
   void next_group(Running& batch);
   void on_answer(Process& process, Session::Answer& answer);

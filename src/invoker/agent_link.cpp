@@ -17,7 +17,7 @@ AgentLink::AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectSto
     NodeGroup one = group;
     one.count = 1;
     for (std::uint32_t i = 0; i < group.count; ++i)
-      heard_.events.push_back(InvokerJoined{.id = InvokerId(next++), .epoch = machines.epoch, .capacity = one});
+      heard_.events.emplace_back(InvokerJoined{.id = InvokerId(next++), .epoch = machines.epoch, .capacity = one});
   }
 }
 

@@ -116,7 +116,7 @@ void Agent::wait_for(Running& batch, std::size_t m, void (Agent::*attempt)(Runni
 }
 
 // The gateway of the request is no invoker: what it does not have is not made again.
-void Agent::lost(const BatchMember& member, const bus::Resolver::Missed& missed) {
+void Agent::lost(const BatchMember& member, const bus::Resolver::Missed& missed) const {
   for (const auto* places : {&missed.silent, &missed.unknowing}) {
     for (const InvokerId place : *places) {
       if (place.valid()) hooks_.event(ObjectLost{.invoker = place, .request = member.request});

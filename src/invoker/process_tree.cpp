@@ -42,14 +42,14 @@ std::vector<pid_t> family_of(pid_t process) {
 }
 
 Bytes private_memory_of(const std::vector<pid_t>& processes) {
-  static const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  static const std::int64_t kPage = ::sysconf(_SC_PAGESIZE);
   std::int64_t pages = 0;
   for (const pid_t process : processes) {
     std::ifstream file(str("/proc/", process, "/statm"));
     std::int64_t size = 0, resident = 0, shared = 0;
     if (file >> size >> resident >> shared) pages += resident - shared;
   }
-  return Bytes(pages * page);
+  return Bytes(pages * kPage);
 }
 
 void keep_on(const std::vector<pid_t>& processes, const std::vector<int>& cpus) {

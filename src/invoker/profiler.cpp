@@ -24,8 +24,8 @@ namespace {
 constexpr std::int64_t kFreeDimension = 16;  // where a shape says -1
 
 // Numbers between 0 and 1: networks take other ways through zeros.
-data::Tensor random_tensor(const Port& port, data::Block block, std::vector<std::int64_t> shape, Rng& rng) {
-  data::Tensor out{.info = {port.name, port.type, std::move(shape)}, .block = std::move(block)};
+data::Tensor random_tensor(const Port& port, data::Block block, const std::vector<std::int64_t>& shape, Rng& rng) {
+  data::Tensor out{.info = {port.name, port.type, shape}, .block = std::move(block)};
   out.size = out.block.size();
   if (port.type == DataType::fp32) {
     for (std::size_t i = 0; i + sizeof(float) <= out.size; i += sizeof(float)) {
@@ -56,7 +56,7 @@ Result<data::Tensors> made_inputs(const Function& function, data::Arena& arena) 
     }
     auto block = arena.allocate(*bytes);
     if (!block) return Error{ErrorCode::unavailable, "the object store is full"};
-    out.push_back(random_tensor(port, std::move(*block), std::move(shape), rng));
+    out.push_back(random_tensor(port, std::move(*block), shape, rng));
   }
   return out;
 }

@@ -96,7 +96,7 @@ Result<Quarters::Place> Quarters::of(const std::string& tenant) {
   return places_.emplace(tenant, std::move(place)).first->second;
 }
 
-Status Quarters::make_folder(const Place& place) const {
+Status Quarters::make_folder(const Place& place) {
   if (::mkdir(place.folder.c_str(), kOwn) != 0) return cannot_make(place.folder, errno);
   if (place.user != 0 && ::chown(place.folder.c_str(), place.user, place.user) != 0)
     return cannot_make(place.folder, errno);

@@ -45,7 +45,7 @@ class Quarters {
 
  private:
   Quarters(Options options, std::string folder);
-  [[nodiscard]] Status make_folder(const Place& place) const;
+  [[nodiscard]] static Status make_folder(const Place& place);
 
   Options options_;
   std::string folder_;

@@ -17,8 +17,6 @@
 #include "base/text.h"
 #include "wire/process.h"
 
-extern char** environ;
-
 namespace sluice::invoker {
 namespace {
 
@@ -147,7 +145,7 @@ Result<WorkerProcess> Spawner::execute(const std::vector<std::string>& command, 
 
 // The file itself goes along, since the folder it is in is closed to workers. In the worker's own folder there is a
 // link with its name to the descriptor, so that what is said about it has a name.
-Status Spawner::hand_over_model(const std::string& file, const Quarters::Place& place, Order& out) const {
+Status Spawner::hand_over_model(const std::string& file, const Quarters::Place& place, Order& out) {
   out.model = wire::Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about {};
   if (!out.model.valid() || ::fstat(out.model.get(), &about) != 0) {

@@ -54,9 +54,9 @@ class Spawner {
     std::string model_path;  // in the worker
   };
   [[nodiscard]] Result<Order> order(const Body& body, const std::string& tenant);
-  [[nodiscard]] Status hand_over_model(const std::string& file, const Quarters::Place& place, Order& out) const;
+  [[nodiscard]] static Status hand_over_model(const std::string& file, const Quarters::Place& place, Order& out);
   [[nodiscard]] Result<WorkerProcess> execute(const std::vector<std::string>& command, const std::string& home);
-  [[nodiscard]] Result<WorkerProcess> fork_from_parked(const Order& order);
+  [[nodiscard]] Result<WorkerProcess> fork_from_parked(const Order& wanted);
   [[nodiscard]] Status start_parked();
   [[nodiscard]] std::vector<std::string> environment(const std::string& home) const;
 

@@ -133,7 +133,7 @@ void Runner::ended(const Untaken& untaken, const bus::AnswerTaken& taken) {
                                     .error = taken.error.empty() ? answered.error : taken.error});
 }
 
-NodeInfo Runner::node_of(const policy::Invoker& invoker) const {
+NodeInfo Runner::node_of(const policy::Invoker& invoker) {
   NodeInfo out{.id = invoker.id,
                .name = str("node-", invoker.id.value()),
                .state = invoker.usable ? "READY" : "DRAINING",

@@ -124,7 +124,7 @@ void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed 
       });
 }
 
-void Deployments::remove(std::string tenant, std::string application, std::function<void(Status)> done) {
+void Deployments::remove(const std::string& tenant, const std::string& application, std::function<void(Status)> done) {
   writer_.post([tenant, application](store::Store& s) { return s.remove_application(tenant, application); },
                [this, tenant, application, done = std::move(done)](const Status& status) {
                  if (!status) return done(status);

@@ -42,7 +42,7 @@ class Deployments {
   // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
-  void remove(std::string tenant, std::string application, std::function<void(Status)> done);
+  void remove(const std::string& tenant, const std::string& application, std::function<void(Status)> done);
   // Nothing of an application that was removed is left: its plans' memory goes back to the system, and model files that
   // nobody else has go.
   void clean_up();

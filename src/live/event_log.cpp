@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -18,9 +19,9 @@
 
 namespace sluice::live {
 
-EventLog::EventLog(const Options& options, const record::LogHeader& header)
-    : options_(options),
-      header_(header),
+EventLog::EventLog(Options options, record::LogHeader header)
+    : options_(std::move(options)),
+      header_(std::move(header)),
       buffer_(std::make_unique<std::string>()),
       writer_(std::make_unique<record::LogWriter>(*buffer_)),
       saving_(std::make_unique<invoker::TaskThread>()) {}

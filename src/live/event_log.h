@@ -36,7 +36,7 @@ class EventLog {
   void rotate_if_due(core::Scheduler& scheduler);
 
  private:
-  EventLog(const Options& options, const record::LogHeader& header);
+  EventLog(Options options, record::LogHeader header);
   [[nodiscard]] Status begin_segment();
   [[nodiscard]] std::string path(const char* ending) const;
 

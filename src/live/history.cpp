@@ -119,7 +119,7 @@ void History::ended(RequestId id, const Ended& ended) {
   entry.bytes = sizeof(Entry) + ended.error.size();
   for (const Span& span : entry.spans) {
     entry.bytes += sizeof(Span) + span.error.size();
-    for (const std::string& line : span.log) entry.bytes += sizeof line + line.size();
+    for (const std::string& line : span.log) entry.bytes += sizeof(std::string) + line.size();
   }
   bytes_ += entry.bytes;
   finished_.push_back(node.mapped());

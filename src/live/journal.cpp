@@ -298,7 +298,7 @@ void Journal::finish(RequestId id, store::State state, std::string error) {
                        Kept{.answer = {.state = state, .finished = data::now(), .error = std::move(error)}}));
 }
 
-void Journal::write_answer(RequestId id, std::shared_ptr<const Kept> kept) {
+void Journal::write_answer(RequestId id, const std::shared_ptr<const Kept>& kept) {
   writer_.post(
       [id, kept](store::Store& s) {
         const bool finished = kept->answer.state == store::State::met || kept->answer.state == store::State::late;
@@ -318,7 +318,7 @@ void Journal::written(RequestId id, const std::shared_ptr<const Kept>& kept, con
     const bool passes =
         !status && (status.error().code == ErrorCode::unavailable || status.error().code == ErrorCode::io);
     if (passes) {
-      unwritten_.push_back([this, id, kept] { write_answer(id, kept); });
+      unwritten_.emplace_back([this, id, kept] { write_answer(id, kept); });
     } else {
       again.swap(unwritten_);
     }

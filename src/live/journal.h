@@ -67,7 +67,7 @@ class Journal {
   [[nodiscard]] bool crowded(std::size_t more) const;
   void finish(RequestId id, const Answer& answer);
   void finish(RequestId id, store::State state, std::string error);
-  void write_answer(RequestId id, std::shared_ptr<const Kept> kept);
+  void write_answer(RequestId id, const std::shared_ptr<const Kept>& kept);
   void written(RequestId id, const std::shared_ptr<const Kept>& kept, const Status& status);
   void say(const std::string& line) const;
 

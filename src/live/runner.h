@@ -165,16 +165,16 @@ class Runner final : public bus::Door {
 
   void deliver(Commands& commands);
   [[nodiscard]] bool keep_release(Command& command);
-  void reject(const Reject& reject);
-  void reply(const Reply& reply);
-  void answer(bus::Answered answered, RequestState state);
+  void reject(const Reject& refused);
+  void reply(const Reply& replied);
+  void answer(bus::Answered out, RequestState state);
   void ended(const Untaken& untaken, const bus::AnswerTaken& taken);
   void expire_timeouts();
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
   [[nodiscard]] static Model model_of(const std::string& tenant, const std::string& name, const Deployed& deployed);
   void note_step();
-  [[nodiscard]] NodeInfo node_of(const policy::Invoker& invoker) const;
+  [[nodiscard]] static NodeInfo node_of(const policy::Invoker& invoker);
 
   std::unique_ptr<core::Scheduler> scheduler_;
   EventLog log_;

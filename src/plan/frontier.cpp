@@ -206,11 +206,11 @@ Frontier thinned(Frontier frontier, std::size_t points_max) {
   // The real error: the largest fall in cost from a kept point to the last one dropped behind it.
   double error = 0;
   std::size_t next = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (next < out.size() && points[i] == out[next])
+  for (const Point& point : points) {
+    if (next < out.size() && point == out[next])
       ++next;
     else
-      error = std::max(error, out[next - 1].cost / points[i].cost - 1);
+      error = std::max(error, out[next - 1].cost / point.cost - 1);
   }
   return Frontier(std::move(out), compounded(frontier.error(), error));
 }

@@ -56,45 +56,45 @@ std::vector<const Frontier*> FrontierTree::children(const WorkflowModel& model, 
   return out;
 }
 
-bool FrontierTree::build(const WorkflowModel& model, Index index, std::size_t child) {
-  const SeriesParallelTree::Node& node = model.tree.nodes[index];
+bool FrontierTree::build(const WorkflowModel& model, Index node, std::size_t child) {
+  const SeriesParallelTree::Node& at = model.tree.nodes[node];
   Frontier fresh;
-  switch (node.kind) {
+  switch (at.kind) {
     case Kind::series:
-      return build_series(model, index, child);
+      return build_series(model, node, child);
     case Kind::empty:
       fresh = nothing_to_do();
       break;
     case Kind::stage: {
-      const ModelStage& stage = model.stages[node.stage];
+      const ModelStage& stage = model.stages[at.stage];
       fresh = stage_frontier(stage.candidates, cap_, stage.scale, stage.wait_ms);
       break;
     }
     case Kind::parallel:
-      fresh = parallel(children(model, index), node.needed, points_max_);
+      fresh = parallel(children(model, node), at.needed, points_max_);
       break;
     case Kind::irregular: {
       IrregularFrontier made =
-          irregular_frontier(IrregularRegion(model.tree, index), children(model, index), points_max_);
+          irregular_frontier(IrregularRegion(model.tree, node), children(model, node), points_max_);
       fresh = std::move(made.frontier);
-      choices_[index] = std::move(made.choices);
+      choices_[node] = std::move(made.choices);
       break;
     }
   }
-  const bool changed = !(fresh == nodes_[index]);
-  nodes_[index] = std::move(fresh);
+  const bool changed = !(fresh == nodes_[node]);
+  nodes_[node] = std::move(fresh);
   return changed;
 }
 
-bool FrontierTree::build_series(const WorkflowModel& model, Index index, std::size_t child) {
-  const auto children = model.tree.children_of(model.tree.nodes[index]);
+bool FrontierTree::build_series(const WorkflowModel& model, Index node, std::size_t child) {
+  const auto children = model.tree.children_of(model.tree.nodes[node]);
   CHECK(children.size() >= 2);
-  auto& suffixes = suffixes_[index];
+  auto& suffixes = suffixes_[node];
   suffixes.resize(children.size() - 1);
   bool changed = child + 1 == children.size();  // the last suffix is the last child itself, which has changed
   for (std::size_t i = std::min(child + 1, suffixes.size()); i-- > 0;) {
     if (i < child && !changed) break;
-    Frontier fresh = series(of(model, children[i]), suffix(model, index, i + 1), points_max_);
+    Frontier fresh = series(of(model, children[i]), suffix(model, node, i + 1), points_max_);
     changed = !(fresh == suffixes[i]);
     suffixes[i] = std::move(fresh);
   }
@@ -114,34 +114,34 @@ std::size_t FrontierTree::rebuild(const WorkflowModel& model, const TreeLinks& l
   return built;
 }
 
-void FrontierTree::collect(const WorkflowModel& model, Index root, std::size_t root_point,
+void FrontierTree::collect(const WorkflowModel& model, Index node, std::size_t root_point,
                            std::vector<ChosenStage>& out) const {
   struct Todo {
     Index node;
     std::size_t point;
   };
-  std::vector<Todo> stack = {{root, root_point}};  // not recursion: trees may be deep
+  std::vector<Todo> stack = {{node, root_point}};  // not recursion: trees may be deep
   std::vector<Todo> below;
   while (!stack.empty()) {
     const auto [index, point] = stack.back();
     stack.pop_back();
-    const SeriesParallelTree::Node& node = model.tree.nodes[index];
-    const auto nodes = model.tree.children_of(node);
+    const SeriesParallelTree::Node& at = model.tree.nodes[index];
+    const auto nodes = model.tree.children_of(at);
     below.clear();
-    if (node.kind == Kind::stage) {
-      out.push_back({node.stage, nodes_[index][point].left});
-    } else if (node.kind == Kind::series) {
+    if (at.kind == Kind::stage) {
+      out.push_back({at.stage, nodes_[index][point].left});
+    } else if (at.kind == Kind::series) {
       std::size_t rest = point;
       for (std::size_t i = 0; i < suffixes_[index].size(); ++i) {
         below.push_back({nodes[i], suffixes_[index][i][rest].left});
         rest = suffixes_[index][i][rest].right;
       }
       below.push_back({nodes.back(), rest});
-    } else if (node.kind == Kind::parallel) {
+    } else if (at.kind == Kind::parallel) {
       std::vector<std::size_t> chosen(nodes.size());
-      choose_parallel(children(model, index), node.needed, nodes_[index][point].ms, chosen);
+      choose_parallel(children(model, index), at.needed, nodes_[index][point].ms, chosen);
       for (std::size_t i = 0; i < nodes.size(); ++i) below.push_back({nodes[i], chosen[i]});
-    } else if (node.kind == Kind::irregular) {
+    } else if (at.kind == Kind::irregular) {
       const auto chosen = choices(model, index, point);
       for (std::size_t i = 0; i < nodes.size(); ++i) below.push_back({nodes[i], chosen[i]});
     }

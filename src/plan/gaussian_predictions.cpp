@@ -68,7 +68,7 @@ void GaussianPredictions::solve(Block& block, std::size_t first) const {
 }
 
 // The next step of the forward substitution: `sums` are the covariances with the point that `factor_row` belongs to.
-void GaussianPredictions::append(Block& block, const double* factor_row, Lanes sums) const {
+void GaussianPredictions::append(Block& block, const double* factor_row, Lanes sums) {
   subtract_products(sums, factor_row, block.solved);
   for (std::size_t lane = 0; lane < kWidth; ++lane) {
     sums[lane] /= factor_row[block.solved.size()];

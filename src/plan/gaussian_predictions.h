@@ -30,7 +30,7 @@ class GaussianPredictions {
     Lanes mean{}, variance{};   // standardised
   };
   void solve(Block& block, std::size_t first) const;
-  void append(Block& block, const double* factor_row, Lanes sums) const;
+  static void append(Block& block, const double* factor_row, Lanes sums);
   [[nodiscard]] Lanes covariances(std::span<const double> point, std::size_t first) const;
 
   const GaussianProcess& process_;

@@ -19,23 +19,23 @@ double nth(std::vector<double>& times, std::uint32_t needed) {
 
 }  // namespace
 
-IrregularRegion::IrregularRegion(const SeriesParallelTree& tree, SeriesParallelTree::Index index) {
-  const SeriesParallelTree::Node& node = tree.nodes[index];
-  CHECK(node.kind == Kind::irregular);
-  parts_.resize(node.child_count);
-  for (const SeriesParallelTree::Edge& edge : tree.edges_of(node)) {
+IrregularRegion::IrregularRegion(const SeriesParallelTree& tree, SeriesParallelTree::Index node) {
+  const SeriesParallelTree::Node& region = tree.nodes[node];
+  CHECK(region.kind == Kind::irregular);
+  parts_.resize(region.child_count);
+  for (const SeriesParallelTree::Edge& edge : tree.edges_of(region)) {
     parts_[edge.from].after.push_back(edge.to);
     parts_[edge.to].before.push_back(edge.from);
   }
   std::uint32_t ends = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::size_t before = parts_[i].before.size();
-    const std::size_t needed = tree.needed_to_start(tree.children_of(node)[i], before);
+    const std::size_t needed = tree.needed_to_start(tree.children_of(region)[i], before);
     parts_[i].needed = needed < before ? static_cast<std::uint32_t>(needed) : 0;
     waits_for_all_ = waits_for_all_ && parts_[i].needed == 0;
     ends += parts_[i].after.empty() ? 1 : 0;
   }
-  needed_ = node.needed >= ends ? 0 : node.needed;
+  needed_ = region.needed >= ends ? 0 : region.needed;
   waits_for_all_ = waits_for_all_ && needed_ == 0;
 }
 

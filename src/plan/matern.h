@@ -18,7 +18,7 @@ namespace sluice::plan {
   const auto k = static_cast<std::int64_t>(x * 1.44269504088896340736 + 0.5);
   const auto turns = static_cast<double>(k);
   const double r = (turns * kLog2High - x) + turns * kLog2Low;
-  constexpr auto t = [] {
+  constexpr auto t = [] {             // NOLINT(readability-identifier-naming): a letter of the formula below
     std::array<double, 14> terms{1};  // 1 / n!
     for (std::size_t n = 1; n < terms.size(); ++n) terms[n] = terms[n - 1] / static_cast<double>(n);
     return terms;

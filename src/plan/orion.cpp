@@ -45,7 +45,7 @@ void OrionSearch::add_stage(const ModelStage& stage) {
 }
 
 // One step up by a knob: the next larger value of it among candidates that are equal in all others.
-void OrionSearch::find_steps(const Candidates& candidates, std::vector<Choice>& choices) const {
+void OrionSearch::find_steps(const Candidates& candidates, std::vector<Choice>& choices) {
   std::vector<std::uint32_t> order(candidates.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto link = [&](std::size_t knob, const auto& others, const auto& value) {

@@ -64,7 +64,7 @@ class OrionSearch {
     std::array<std::uint32_t, 3> up{kNone, kNone, kNone};  // the candidate one step up by knob
   };
   void add_stage(const ModelStage& stage);
-  void find_steps(const Candidates& candidates, std::vector<Choice>& choices) const;
+  static void find_steps(const Candidates& candidates, std::vector<Choice>& choices);
   void number_keys();
   void find_paths(const WorkflowModel& model);
 

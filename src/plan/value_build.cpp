@@ -140,11 +140,11 @@ class ValueBuilder {
   // probability, so that the grid does not blur it, and only what is continuous goes through the kernel.
   void expect(const Row& row, std::span<const float> after, float late, std::vector<float>& out) const {
     const auto points = static_cast<std::ptrdiff_t>(out.size()), room = static_cast<std::ptrdiff_t>(pad());
-    constexpr auto block = static_cast<std::ptrdiff_t>(kBlock);
+    constexpr auto kStep = static_cast<std::ptrdiff_t>(kBlock);
     const float jump = late - after[pad()];
-    for (std::ptrdiff_t k = 0; k < points; k += block) {
+    for (std::ptrdiff_t k = 0; k < points; k += kStep) {
       std::array<float, kBlock> sum{};
-      if (k + block + row.kernel.last() <= 0) {
+      if (k + kStep + row.kernel.last() <= 0) {
         sum.fill(after[pad()]);  // too little time left for any luck
       } else {
         std::ptrdiff_t offset = row.kernel.first;
@@ -154,7 +154,7 @@ class ValueBuilder {
           offset += row.kernel.stride;
         }
       }
-      const auto width = static_cast<std::size_t>(std::min(block, points - k));
+      const auto width = static_cast<std::size_t>(std::min(kStep, points - k));
       for (std::size_t i = 0; i < width; ++i) {
         const std::size_t point = static_cast<std::size_t>(k) + i;
         out[point] = sum[i] + jump * row.late[point];

@@ -59,8 +59,8 @@ class NormalTable {
 };
 
 const NormalTable& normal() {
-  static const NormalTable table;
-  return table;
+  static const NormalTable kTable;
+  return kTable;
 }
 
 // E max(0, u - z) for a cut normal z: the integral of its distribution function.

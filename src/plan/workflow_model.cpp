@@ -81,7 +81,7 @@ class ModelBuilder {
     for (std::size_t i = 0; i < workflow.size(); ++i) {
       if (!regular[i]) continue;
       place[i] = static_cast<Graph::Node>(kept.size());
-      kept.push_back(StageId(static_cast<StageId::rep>(i)));
+      kept.emplace_back(static_cast<StageId::rep>(i));
     }
     std::vector<std::vector<Graph::Node>> before(kept.size());
     std::vector<std::uint32_t> needed(kept.size());

@@ -46,9 +46,9 @@ double Learner::factor(const Configuration& configuration) const {
   return device ? device->factor(configuration) : 1;
 }
 
-double Learner::relative_sd(DeviceKind kind, double planned) const {
-  const Device* device = find(kind);
-  return device ? kMedianToSd * device->deviations.adjust(planned / kMedianToSd, kVotes) : planned;
+double Learner::relative_sd(DeviceKind device, double planned) const {
+  const Device* known = find(device);
+  return known ? kMedianToSd * known->deviations.adjust(planned / kMedianToSd, kVotes) : planned;
 }
 
 Latency Learner::corrected(const Configuration& configuration, const Latency& planned) const {

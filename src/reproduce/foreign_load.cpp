@@ -83,7 +83,7 @@ std::string times_only(std::string_view text, std::size_t rows) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view content = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (content.find_first_not_of(" \t\r") == content.npos) continue;
+    if (content.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     out += line == 0 ? str(content) : str(content.substr(0, content.find(',')), ",1,1");
     out += '\n';
     ++line;

@@ -126,25 +126,25 @@ void World::expire(Time now, std::uint64_t batch) {
   tell(BatchExpired{.id = BatchId(batch)}, now);
 }
 
-void World::moved(Time now, std::uint64_t id, bool up) {
-  const auto it = moves_.find(id);
-  const Move move = it->second;
+void World::moved(Time now, std::uint64_t move, bool up) {
+  const auto it = moves_.find(move);
+  const Move made = it->second;
   moves_.erase(it);
-  const std::size_t machine = move.invoker.index();
-  if (machines_.epoch(machine) != move.epoch) return;  // died meanwhile
-  report(move, up ? ActionKind::load : ActionKind::evict, move.fails ? ActionEnd::failed : ActionEnd::succeeded, now);
-  if (move.fails)
-    return tell(LoadFailed{.invoker = move.invoker, .instance = move.instance, .error = "LoadFailed"}, now);
-  const Level level = move.becomes.level;
+  const std::size_t machine = made.invoker.index();
+  if (machines_.epoch(machine) != made.epoch) return;  // died meanwhile
+  report(made, up ? ActionKind::load : ActionKind::evict, made.fails ? ActionEnd::failed : ActionEnd::succeeded, now);
+  if (made.fails)
+    return tell(LoadFailed{.invoker = made.invoker, .instance = made.instance, .error = "LoadFailed"}, now);
+  const Level level = made.becomes.level;
   if (!up) {
-    machines_.unload(move.invoker, move.instance, level, now);
-    return tell(InstanceUnloaded{.invoker = move.invoker, .instance = move.instance, .level = level}, now);
+    machines_.unload(made.invoker, made.instance, level, now);
+    return tell(InstanceUnloaded{.invoker = made.invoker, .instance = made.instance, .level = level}, now);
   }
-  Machines::Loaded loaded = move.becomes;
+  Machines::Loaded loaded = made.becomes;
   loaded.since = now;
-  machines_.set(move.invoker, move.instance, loaded, now);
+  machines_.set(made.invoker, made.instance, loaded, now);
   if (next_request_ > experiment_.workload.warmup) ++result_.cold_starts;
-  tell(InstanceLoaded{.invoker = move.invoker, .instance = move.instance, .level = level, .measured = now - move.begun},
+  tell(InstanceLoaded{.invoker = made.invoker, .instance = made.instance, .level = level, .measured = now - made.begun},
        now);
 }
 

@@ -51,7 +51,7 @@ Experiment many_models(const ManyModels& world) {
     for (std::uint32_t s = 0; s < world.stages; ++s) {
       application.functions.push_back(model_of(str("f", s), mean_gb * rng.uniform(1.0 / 3, 5.0 / 3), world));
       Stage stage{.name = str("s", s), .function = FunctionId(s)};
-      if (s > 0) stage.after.push_back(StageId(s - 1));
+      if (s > 0) stage.after.emplace_back(s - 1);
       application.workflow.stages.push_back(std::move(stage));
     }
     application.objective.latency = world.objective;

@@ -40,7 +40,7 @@ Workflow random_workflow(Rng& rng, std::size_t functions, std::size_t depth) {
   for (std::uint32_t i = 0; i < size; ++i) {
     Stage stage{.name = str("s", i), .function = FunctionId(static_cast<FunctionId::rep>(rng.below(functions)))};
     for (std::uint32_t before = 0; before < i; ++before) {
-      if (rng.chance(0.4)) stage.after.push_back(StageId(before));
+      if (rng.chance(0.4)) stage.after.emplace_back(before);
     }
     if (stage.after.size() > 1 && rng.chance(0.4))
       stage.join = {Join::Kind::at_least, static_cast<std::uint32_t>(1 + rng.below(stage.after.size()))};

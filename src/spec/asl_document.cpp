@@ -110,7 +110,7 @@ DocumentPtr merge(const DocumentPtr& a, const State* from_a, const DocumentPtr& 
   for (const auto& [key, value] : a->keys) {
     const auto it = find_key(b->keys, key);
     const bool same = it != b->keys.end() && it->first == key && it->second == value;
-    out->keys.push_back({key, same ? value : mixed(value, from_a, from_b)});
+    out->keys.emplace_back(key, same ? value : mixed(value, from_a, from_b));
   }
   for (const auto& [key, value] : b->keys) {
     const auto it = find_key(out->keys, key);

@@ -43,8 +43,8 @@ using BranchResults = std::map<const State*, std::vector<DocumentPtr>>;
 [[nodiscard]] DocumentPtr with_key(const Document& document, std::string_view key, const Value& value);
 // What holds both after `from_a` with `a` and after `from_b` with `b`.
 [[nodiscard]] DocumentPtr merge(const DocumentPtr& a, const State* from_a, const DocumentPtr& b, const State* from_b);
-// The reference for a path, such as "Detect.boxes", or why there is none.
-[[nodiscard]] Result<std::string> reference(std::string_view path, const Document& document,
+// The reference for the path in `text`, such as "Detect.boxes", or why there is none.
+[[nodiscard]] Result<std::string> reference(std::string_view text, const Document& document,
                                             const BranchResults& results);
 // For people: "the request", "'Detect'".
 [[nodiscard]] std::string describe(const Value& value);

@@ -60,7 +60,7 @@ class Stages {
     std::set<std::string_view> caught;
     const auto add = [&](const Catcher& catcher) {
       if (caught.contains("all") || !caught.insert(catcher.error.text).second) return false;
-      state.draft.catches.push_back({catcher.error.text, catcher.next.name});
+      state.draft.catches.emplace_back(catcher.error.text, catcher.next.name);
       return true;
     };
     for (const Catcher& catcher : state.catchers) (void)add(catcher);

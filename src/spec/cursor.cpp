@@ -217,7 +217,8 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
 bool legal_name(std::string_view name, NameRule rule) {
   const std::string_view signs = rule == NameRule::port ? "_- .:/" : "_- ";
   const auto inner = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || signs.find(c) != signs.npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           signs.find(c) != std::string_view::npos;
   };
   return !name.empty() && name.size() <= limits::name_length_max && std::all_of(name.begin(), name.end(), inner) &&
          name.front() != ' ' && name.front() != '-' && name.back() != ' ';

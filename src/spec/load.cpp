@@ -30,10 +30,10 @@ std::optional<Application> load_yaml_application(const Node& node, const std::st
 }
 
 // Functions listed beside a document of a format that has none of its own.
-std::vector<FunctionDraft> functions_beside(const std::string& path, Includes& includes) {
-  const std::string file = beside(path, "functions.yaml");
+std::vector<FunctionDraft> functions_beside(const std::string& document, Includes& includes) {
+  const std::string file = beside(document, "functions.yaml");
   if (!includes.reader()(file)) return {};
-  return read_function_file(file, path, {}, "functions", includes);
+  return read_function_file(file, document, {}, "functions", includes);
 }
 
 std::optional<Application> load_asl(const std::string& text, const std::string& path, Includes& includes) {
@@ -52,12 +52,12 @@ std::optional<Application> load_asl(const std::string& text, const std::string& 
 }
 
 // Steps run functions listed in functions.yaml beside the ensemble, else the models in the folders beside its own.
-std::vector<FunctionDraft> triton_functions(const Node& ensemble, const std::string& path, Includes& includes) {
-  std::vector<FunctionDraft> known = functions_beside(path, includes);
+std::vector<FunctionDraft> triton_functions(const Node& ensemble, const std::string& document, Includes& includes) {
+  std::vector<FunctionDraft> known = functions_beside(document, includes);
   for (const std::string& model : triton_models(ensemble)) {
-    const std::string file = beside(path, str("../", model, "/config.pbtxt"));
+    const std::string file = beside(document, str("../", model, "/config.pbtxt"));
     if (!legal_name(model) || !includes.reader()(file)) continue;
-    const auto text = includes.text(file, path, {}, "ensemble_scheduling.step");
+    const auto text = includes.text(file, document, {}, "ensemble_scheduling.step");
     const auto node = text ? read_pbtxt(*text, file, includes.diagnostics()) : std::nullopt;
     auto function =
         node ? read_triton_model(*node, {.file = file, .name = model}, includes.diagnostics()) : std::nullopt;

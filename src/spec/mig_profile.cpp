@@ -14,6 +14,7 @@ namespace sluice::spec {
 namespace {
 
 constexpr std::string_view kHeader = "Mig instance,Batch size,Workload Number,Throughput,Latency";
+// NOLINTNEXTLINE(readability-identifier-naming): places in a line, used as constants
 enum Field : std::size_t { kInstance, kBatch, kProcesses, kThroughput, kLatency };
 constexpr std::size_t kFields = 5;
 constexpr std::array<std::string_view, kFields> kNames = {"Mig instance", "Batch size", "Workload Number", "Throughput",
@@ -42,7 +43,7 @@ class Reader {
       std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line.find_first_not_of(" \t") != line.npos) read_line(number, line);
+      if (line.find_first_not_of(" \t") != std::string_view::npos) read_line(number, line);
     }
     if (!have_header_) fail(1, 1, str("the file is empty; its first line must be ", kHeader));
     if (!stopped_) check_rows();

@@ -13,6 +13,7 @@
 namespace sluice::spec {
 namespace {
 
+// NOLINTNEXTLINE(readability-identifier-naming): places in a line, used as constants
 enum Field : std::size_t { kBatch, kVcpu, kVgpu, kMeanMs, kSdMs, kDevice, kSize, kBusyMeanMs, kFields };
 constexpr std::array<std::string_view, kFields> kNames = {"batch", "vcpu",   "vgpu", "mean_ms",
                                                           "sd_ms", "device", "size", "busy_mean_ms"};

@@ -37,7 +37,7 @@ std::string list(const List& items, const Write& write) {
 class Inline {
  public:
   void add(std::string_view key, std::string_view value) { text_ += str(text_.empty() ? "" : ", ", key, ": ", value); }
-  [[nodiscard]] std::string str_() const { return str("{", text_, "}"); }
+  [[nodiscard]] std::string text() const { return str("{", text_, "}"); }
   [[nodiscard]] bool empty() const { return text_.empty(); }
 
  private:
@@ -53,7 +53,7 @@ std::string body_fields(const Body& body) {
   out.add("runtime", name_of(body.runtime));
   if (!body.model.empty()) out.add("model", quoted(body.model));
   if (!body.command.empty()) out.add("command", list(body.command, quoted));
-  return out.str_();
+  return out.text();
 }
 
 std::string ports(const std::vector<Port>& ports) {
@@ -63,9 +63,9 @@ std::string ports(const std::vector<Port>& ports) {
     fields.add("type", name_of(port.type));
     fields.add("shape", list(port.shape, [](std::int64_t dimension) { return str(dimension); }));
     if (port.bytes) fields.add("bytes", to_string(*port.bytes));
-    out.add(quoted(port.name), fields.str_());
+    out.add(quoted(port.name), fields.text());
   }
-  return out.str_();
+  return out.text();
 }
 
 std::string row(const ProfileRow& row) {
@@ -90,7 +90,7 @@ std::string profile(const Profile& profile, std::string_view indent) {
   terms.add("gpu", str(model.gpu));
   terms.add("beta", str(model.beta));
   terms.add("gamma", str(model.gamma));
-  return str("\n", indent, "  model: ", terms.str_(), "\n", indent, "  batch: ", numbers(model.batch), "\n", indent,
+  return str("\n", indent, "  model: ", terms.text(), "\n", indent, "  batch: ", numbers(model.batch), "\n", indent,
              "  vcpu: ", numbers(model.vcpu), "\n", indent, "  vgpu: ", numbers(model.slices), "\n", indent,
              "  noise: ", model.noise);
 }
@@ -117,7 +117,7 @@ std::string function(const Function& function) {
     levels.add("process", to_string(function.cold_start.process));
     levels.add("host", to_string(function.cold_start.host));
     levels.add("device", to_string(function.cold_start.device));
-    field("cold_start", levels.str_());
+    field("cold_start", levels.text());
   }
   if (!std::holds_alternative<std::monostate>(function.profile)) field("profile", profile(function.profile, "    "));
   return out;
@@ -132,7 +132,7 @@ class WorkflowWriter {
   [[nodiscard]] std::string write() const {
     Inline out;
     for (const Stage& stage : workflow_.stages) out.add(quoted(stage.name), stage_text(stage));
-    return out.str_();
+    return out.text();
   }
   [[nodiscard]] std::string stage_text(const Stage& stage) const {
     Inline out;
@@ -155,7 +155,7 @@ class WorkflowWriter {
     if (!stage.idempotent) out.add("idempotent", "false");
     if (!stage.configurations.empty()) out.add("configurations", filter(stage.configurations));
     if (!(stage.gpu == GpuShare{})) out.add("gpu", gpu(stage.gpu));
-    return out.str_();
+    return out.text();
   }
   [[nodiscard]] std::string reference(const Reference& r) const { return quoted(describe(r, workflow_)); }
 
@@ -164,32 +164,32 @@ class WorkflowWriter {
     Inline out;
     if (!failure.error.empty()) out.add("error", quoted(failure.error));
     if (!failure.cause.empty()) out.add("cause", quoted(failure.cause));
-    return out.str_();
+    return out.text();
   }
   [[nodiscard]] std::string inputs(const std::vector<InputBinding>& bindings) const {
     Inline out;
     for (const InputBinding& binding : bindings) out.add(quoted(binding.input), reference(binding.from));
-    return out.str_();
+    return out.text();
   }
-  [[nodiscard]] std::string condition(const Condition& condition_) const {
-    if (condition_.kind == Condition::Kind::otherwise) return "otherwise";
+  [[nodiscard]] std::string condition(const Condition& when) const {
+    if (when.kind == Condition::Kind::otherwise) return "otherwise";
     Inline out;
     const auto term = [&](const Condition& c) { return condition(c); };
-    if (condition_.kind == Condition::Kind::all) out.add("all", list(condition_.terms, term));
-    if (condition_.kind == Condition::Kind::any) out.add("any", list(condition_.terms, term));
-    if (condition_.kind == Condition::Kind::negate) out.add("not", condition(condition_.terms.front()));
-    if (condition_.kind == Condition::Kind::compare) {
-      out.add(reference(condition_.comparison.left),
-              quoted(condition_text(condition_.comparison.comparator, condition_.comparison.right)));
+    if (when.kind == Condition::Kind::all) out.add("all", list(when.terms, term));
+    if (when.kind == Condition::Kind::any) out.add("any", list(when.terms, term));
+    if (when.kind == Condition::Kind::negate) out.add("not", condition(when.terms.front()));
+    if (when.kind == Condition::Kind::compare) {
+      out.add(reference(when.comparison.left),
+              quoted(condition_text(when.comparison.comparator, when.comparison.right)));
     }
-    return out.str_();
+    return out.text();
   }
-  [[nodiscard]] std::string foreach (const Foreach& foreach_) const {
+  [[nodiscard]] std::string foreach (const Foreach& loop) const {
     Inline out;
-    out.add("over", reference(foreach_.over));
-    if (foreach_.limit > 0) out.add("limit", str(foreach_.limit));
-    if (!foreach_.body.empty()) out.add("workflow", WorkflowWriter(application_, foreach_.body.front()).write());
-    return out.str_();
+    out.add("over", reference(loop.over));
+    if (loop.limit > 0) out.add("limit", str(loop.limit));
+    if (!loop.body.empty()) out.add("workflow", WorkflowWriter(application_, loop.body.front()).write());
+    return out.text();
   }
   static std::string retry(const Retry& retry) {
     Inline out;
@@ -198,12 +198,12 @@ class WorkflowWriter {
     out.add("backoff", str(retry.backoff));
     if (retry.max_delay) out.add("max_delay", to_string(*retry.max_delay));
     if (!retry.on.empty()) out.add("on", list(retry.on, quoted));
-    return out.str_();
+    return out.text();
   }
   [[nodiscard]] std::string catches(const std::vector<Catch>& catches) const {
     Inline out;
     for (const Catch& c : catches) out.add(quoted(c.error), quoted(workflow_.at(c.handler).name));
-    return out.str_();
+    return out.text();
   }
   static std::string filter(const ConfigurationFilter& filter) {
     Inline out;
@@ -212,14 +212,14 @@ class WorkflowWriter {
     if (!filter.slices.empty()) out.add("vgpu", numbers(filter.slices));
     if (!filter.device.empty())
       out.add("device", list(filter.device, [](const DeviceKind& device) { return quoted(device.name()); }));
-    return out.str_();
+    return out.text();
   }
   static std::string gpu(const GpuShare& gpu) {
     Inline out;
     if (gpu.share) out.add("share", str(*gpu.share));
     if (gpu.limit) out.add("limit", str(*gpu.limit));
     if (gpu.memory) out.add("memory", to_string(*gpu.memory));
-    return out.str_();
+    return out.text();
   }
 
   const Application& application_;
@@ -234,7 +234,7 @@ std::string write_yaml(const Application& application) {
   slo.add("latency", to_string(application.objective.latency));
   slo.add("percentile", str(application.objective.percentile));
   if (application.objective.cost) slo.add("cost", str(*application.objective.cost));
-  out += str("slo: ", slo.str_(), "\n");
+  out += str("slo: ", slo.text(), "\n");
   out +=
       str("prices: {vcpu_hour: ", application.prices.vcpu_hour, ", vgpu_hour: ", application.prices.vgpu_hour, "}\n");
   out += application.functions.empty() ? "functions: {}\n" : "functions:\n";

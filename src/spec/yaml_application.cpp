@@ -44,9 +44,9 @@ std::vector<FunctionDraft> functions_of(const Cursor& cursor, Includes& includes
 
 }  // namespace
 
-std::optional<Prices> read_prices(const Cursor& cursor) {
+std::optional<Prices> read_prices(const Cursor& prices) {
   Prices out;
-  Fields fields(cursor);
+  Fields fields(prices);
   if (!fields.valid()) return std::nullopt;
   constexpr Range kPrice{0, 1e6};
   if (auto field = fields.optional("vcpu_hour")) out.vcpu_hour = field->number(kPrice).value_or(0);

@@ -41,13 +41,13 @@ NodeGroup read_machine(Fields& fields) {
 
 }  // namespace
 
-std::optional<Cluster> read_cluster(const Cursor& cursor) {
+std::optional<Cluster> read_cluster(const Cursor& cluster) {
   Cluster out;
-  Fields fields(cursor);
+  Fields fields(cluster);
   if (!fields.valid()) return std::nullopt;
   if (auto field = fields.optional("name")) out.name = field->name().value_or("");
   std::int64_t invokers = 0;
-  const auto count = [&](Cursor field) {
+  const auto count = [&](const Cursor& field) {
     const std::int64_t n = field.integer(1, limits::invokers_max).value_or(1);
     invokers += n;
     return static_cast<std::uint32_t>(n);
@@ -74,7 +74,7 @@ std::optional<Cluster> read_cluster(const Cursor& cursor) {
   }
   fields.finish();
   if (invokers > limits::invokers_max)
-    cursor.error(str("has ", invokers, " invokers, at most ", limits::invokers_max, " are allowed"));
+    cluster.error(str("has ", invokers, " invokers, at most ", limits::invokers_max, " are allowed"));
   return out;
 }
 

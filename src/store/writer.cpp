@@ -33,6 +33,7 @@ void Writer::post(Work work, Done done) {
   if (refused.empty()) {
     posted_.notify_one();
   } else {
+    // NOLINTNEXTLINE(bugprone-use-after-move): what is refused was not moved
     done(Error{ErrorCode::unavailable, std::move(refused)});
   }
 }

@@ -41,7 +41,7 @@ class EdgeList {
 
   EdgeList(const NetworkEdge* edges, Next next, EdgeId first) : edges_(edges), next_(next), first_(first) {}
   [[nodiscard]] Iterator begin() const { return {edges_, next_, first_}; }
-  [[nodiscard]] End end() const { return {}; }
+  [[nodiscard]] static End end() { return {}; }
 
  private:
   const NetworkEdge* edges_;
