@@ -55,13 +55,13 @@ class Archive : public ByteStream {
   template <class T>
   requires std::is_enum_v<T>
   void value(T& v) {
-    constexpr auto last = static_cast<std::uint8_t>(last_of(T{}));
-    static_assert(static_cast<T>(last) == last_of(T{}), "an enum is saved as one byte");
+    constexpr auto kLast = static_cast<std::uint8_t>(last_of(T{}));
+    static_assert(static_cast<T>(kLast) == last_of(T{}), "an enum is saved as one byte");
     auto byte = static_cast<std::uint8_t>(v);
     raw(&byte, 1);
     if (!is_loading()) return;
-    if (byte > last) fail();
-    v = static_cast<T>(byte > last ? 0 : byte);
+    if (byte > kLast) fail();
+    v = static_cast<T>(byte > kLast ? 0 : byte);
   }
   template <class Tag, class Rep>
   void value(Id<Tag, Rep>& id) {

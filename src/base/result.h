@@ -31,6 +31,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] T&& value() && { return std::move(checked()); }
   [[nodiscard]] T& operator*() & { return checked(); }
   [[nodiscard]] const T& operator*() const& { return value(); }
+  [[nodiscard]] T&& operator*() && { return std::move(checked()); }
   [[nodiscard]] T* operator->() { return &checked(); }
   [[nodiscard]] const T* operator->() const { return &value(); }
   // REQUIRES: !ok().

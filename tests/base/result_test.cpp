@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/id.h"
 
 namespace sluice {
@@ -15,6 +18,13 @@ Result<int> half(int n) {
 TEST(Result, HoldsAValueOrAnError) {
   EXPECT_EQ(*half(4), 2);
   EXPECT_EQ(half(3).error().message, "odd");
+}
+
+TEST(Result, GivesItsValueAwayWhenItIsMoved) {
+  Result<std::vector<int>> result(std::vector<int>{1, 2, 3});
+  const int* const numbers = result->data();
+  const std::vector<int> taken = *std::move(result);
+  EXPECT_EQ(taken.data(), numbers);
 }
 
 TEST(ResultDeathTest, TakingTheValueOfAnErrorIsABug) {
