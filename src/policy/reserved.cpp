@@ -162,8 +162,8 @@ class Slo final : public Admission {
   };
 
   // The earliest end; equal ones go to where the inputs are, then to the lowest id.
-  std::optional<Reserved> place_stage(const View& view, const ApplicationModel& model, const StageToPlace& stage,
-                                      const std::vector<Reserved>& taken) {
+  static std::optional<Reserved> place_stage(const View& view, const ApplicationModel& model, const StageToPlace& stage,
+                                             const std::vector<Reserved>& taken) {
     const Function& function = model.application->function(model.application->workflow.stages[stage.stage].function);
     std::optional<Reserved> best;
     for (const Invoker& invoker : view.invokers) {

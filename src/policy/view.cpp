@@ -1,15 +1,16 @@
 #include "policy/view.h"
 
+#include <algorithm>
+
 #include "policy/slice_positions.h"
 
 namespace sluice::policy {
 
 bool Invoker::some_gpu_fits(std::uint32_t slices, SharedFunctionId function) const {
-  for (const Gpu& gpu : gpus) {
-    if (gpu.free_count() < slices || (!warm && gpu.room.of(function) == 0)) continue;
-    if (layout == SliceLayout::any || free_positions({gpu.slices, gpu.free}, slices, layout)) return true;
-  }
-  return false;
+  return std::any_of(gpus.begin(), gpus.end(), [&](const Gpu& gpu) {
+    if (gpu.free_count() < slices || (!warm && gpu.room.of(function) == 0)) return false;
+    return layout == SliceLayout::any || free_positions({gpu.slices, gpu.free}, slices, layout).has_value();
+  });
 }
 
 NodeGroup Invoker::shape() const {

@@ -57,7 +57,7 @@ void Machines::crash(std::size_t machine, Time now) {
   m.slices.assign(m.slices.size(), 0);
 }
 
-std::string Machines::wrong_place(const Machine& m, const StartBatch& batch) const {
+std::string Machines::wrong_place(const Machine& m, const StartBatch& batch) {
   if (m.vcpu + batch.configuration.vcpu > m.capacity.vcpu) {
     return str("invoker ", batch.invoker.value(), " was given ", m.vcpu + batch.configuration.vcpu, " of ",
                m.capacity.vcpu, " vCPUs");

@@ -68,7 +68,7 @@ class Machines {
     std::vector<std::uint32_t> warm_running;  // batches by function
   };
   void pass(Time now);
-  [[nodiscard]] std::string wrong_place(const Machine& machine, const StartBatch& batch) const;
+  [[nodiscard]] static std::string wrong_place(const Machine& machine, const StartBatch& batch);
 
   std::vector<Machine> machines_;
   std::vector<Bytes> warm_;  // empty: functions are loaded and given up

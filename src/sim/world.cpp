@@ -147,7 +147,7 @@ void World::schedule_arrival() {
     tell(RequestAnnounced{.application = deployments_[next_arrival_->application].id, .expected = at}, now_);
 }
 
-void World::join(std::size_t machine, Time now, std::vector<InstanceStatus> instances) {
+void World::join(std::size_t machine, Time now, const std::vector<InstanceStatus>& instances) {
   (void)machines_.boot(machine, now);
   sessions_[machine] = 0;
   left_at_[machine].clear();

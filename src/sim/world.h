@@ -117,7 +117,7 @@ class World {
   }
   [[nodiscard]] policy::Policies make_policies() const;
   [[nodiscard]] std::unique_ptr<core::Scheduler> fresh_scheduler() const;
-  void join(std::size_t machine, Time now, std::vector<InstanceStatus> instances = {});
+  void join(std::size_t machine, Time now, const std::vector<InstanceStatus>& instances = {});
   void schedule(Time at, Kind kind, std::uint64_t subject);
   void schedule_arrival();
   void tell(const Event& event, Time now);

@@ -4,6 +4,7 @@
 
 namespace sluice::sim {
 
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): called as the oracles are that have a state
 std::string Tenants::started(const History& history, const StartBatch& batch) const {
   const std::string& tenant = history.application(batch.application).tenant;
   for (const BatchMember& member : batch.members) {
