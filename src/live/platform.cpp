@@ -158,7 +158,7 @@ void Platform::remove(Principal principal, std::string application, std::functio
   if (model == nullptr || model->is_function) {
     return done(Error{ErrorCode::not_found, str("there is no application '", application, "'")});
   }
-  deployments_->remove(std::move(principal.tenant), std::move(application), std::move(done));
+  deployments_->remove(principal.tenant, application, std::move(done));
 }
 
 // Requests are counted here; vCPUs and slices are the scheduler's to give, shared memory the arena's.
