@@ -43,9 +43,9 @@ double Company::least_ms(std::size_t request, std::size_t stage) const {
 
 // Windows from the luck known so far, then the luck that these windows leave.
 void Company::meet() {
-  for (std::size_t f = 0; f < meetings_.size(); ++f) {
-    meetings_[f] = {};
-    meetings_[f].fastest_ms = kForever;
+  for (Meeting& meeting : meetings_) {
+    meeting = {};
+    meeting.fastest_ms = kForever;
   }
   for (std::size_t r = 0; r < roles_.size(); ++r) add_entries(r);
   for (std::size_t f = 0; f < meetings_.size(); ++f) {

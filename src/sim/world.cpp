@@ -238,7 +238,7 @@ RunResult World::run() {
   std::vector<std::vector<InstanceStatus>> containers(machines_.size());
   if (experiment_.instances == Instances::counted && !options_.begins_empty)
     containers = containers_at_start(experiment_, machines_.capacities());
-  for (std::size_t i = 0; i < machines_.size(); ++i) join(i, kStart, std::move(containers[i]));
+  for (std::size_t i = 0; i < machines_.size(); ++i) join(i, kStart, containers[i]);
   schedule_arrival();
   constexpr std::uint64_t kProgressEvery = 1 << 14;
   bool stopped = false;
