@@ -31,7 +31,6 @@ class CgroupRoot {
   [[nodiscard]] bool limits_cpu() const { return !cpu_.empty(); }
   [[nodiscard]] bool limits_memory() const { return !memory_.empty(); }
   [[nodiscard]] bool limits_processes() const { return !processes_.empty(); }
-  [[nodiscard]] bool pins() const { return !cpuset_.empty(); }
   [[nodiscard]] int version() const { return version_; }
 
   // `tenant` is the name of a group, `worker` is "TENANT/NAME". Any thread, but for one group one at a time.

@@ -56,7 +56,8 @@ void VcpuLimit::limit(const std::string& tenant, std::optional<std::uint32_t> vc
   const std::string group = folder_of(tenant);
   (void)cgroups_.open(group);
   for (auto& [id, worker] : workers_) {
-    if (worker.tenant == tenant && vcpu && worker.vcpu > *vcpu) (void)set_cpus(id, worker, *vcpu);
+    if (worker.tenant != tenant || !vcpu || worker.vcpu <= *vcpu) continue;
+    if (set_cpus(id, worker, *vcpu)) worker.vcpu = *vcpu;  // so that it gets more again with a batch of more
   }
   (void)cgroups_.set_cpus(group, vcpu);
   for (const int cpu : limited.cpus) --used_[cpu];
