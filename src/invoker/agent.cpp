@@ -161,9 +161,7 @@ void Agent::spawn(const Process& process, const Body& body) {
   const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
   spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
-    auto worker = spawner_.spawn(runs, tenant);
-    // Before it loads, so that what it starts then is limited as well.
-    if (worker) limits_.confine({id, tenant}, worker->pid, memory);
+    auto worker = spawner_.spawn(runs, tenant, [&](pid_t pid) { limits_.confine({id, tenant}, pid, memory); });
     {
       const std::lock_guard lock(spawned_mutex_);
       spawned_.push_back({{id, tenant}, std::move(worker)});
@@ -229,6 +227,7 @@ void Agent::on_readable(std::uint64_t key) {
   if (const auto* broken = std::get_if<Session::Broken>(&heard)) return lose(*process, broken->why);
   if (!std::holds_alternative<Session::Closed>(heard)) return;
   process->closed = data::now();
+  waker_.forget(process->session->process().channel.descriptor());
   process->session->close();
   waker_.watch(end_descriptor(process->session->process()), key_of(process->id, Source::end));
   on_closed(*process);
@@ -248,7 +247,10 @@ void Agent::on_ended(Process& process, const std::string& how) {
 }
 
 void Agent::read_log(Process& process) {
-  process.log.read(process.session->process().log, [&](const std::string& line) { log_line(process, line); });
+  wire::Descriptor& log = process.session->process().log;
+  if (process.log.read(log, [&](const std::string& line) { log_line(process, line); })) return;
+  waker_.forget(log.get());
+  log.reset();
 }
 
 void Agent::end_line(Process& process) {
@@ -306,6 +308,9 @@ void Agent::end(Process& process) {
   limits_.leave(process.id);
   const auto held = std::make_shared<Session>(std::move(*process.session));
   WorkerProcess worker = std::move(held->process());
+  for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
+    waker_.forget(watched);
+  }
   const VcpuLimit::Worker limited{process.id, process.tenant};
   ending_.end(std::move(worker), [this, limited, held] { limits_.clear(limited); });
 }

@@ -74,10 +74,9 @@ class Bench {
 
   Status start(Spawner& spawner, const std::shared_ptr<data::Arena>& arena, const std::string& tenant) {
     const Body& body = function_.cpu ? *function_.cpu : *function_.gpu;
-    auto process = spawner.spawn(body, tenant);
-    if (!process) return process.error();
     const auto memory = body.runtime == Runtime::emulated ? std::nullopt : function_.memory;
-    limits_.confine({kProcess, kGroup}, process->pid, memory);
+    auto process = spawner.spawn(body, tenant, [&](pid_t pid) { limits_.confine({kProcess, kGroup}, pid, memory); });
+    if (!process) return process.error();
     limits_.enter({kProcess, kGroup}, process->pid);
     session_.emplace(std::move(*process), arena, Session::Options{.own_pages = memory && limits_.limits_memory()});
     if (const Status told = session_->hello(); !told) return told;
@@ -142,12 +141,12 @@ class Bench {
       if (::poll(ready.data(), ready.size(), static_cast<int>(left_ms)) == 0 || data::now() > until) {
         return failed("did not answer in time");
       }
-      if (ready[1].revents != 0) log_.read(process.log, ignore);
+      if (ready[1].revents != 0 && !log_.read(process.log, ignore)) process.log.reset();
       if (ready[0].revents == 0) continue;
       Session::Heard heard = session_->hear();
       if (auto* wanted = std::get_if<Kind>(&heard)) return std::move(*wanted);
       if (std::holds_alternative<Session::Nothing>(heard)) continue;
-      log_.read(process.log, ignore);
+      (void)log_.read(process.log, ignore);
       log_.end_line(ignore);
       const auto* broken = std::get_if<Session::Broken>(&heard);
       return failed(broken != nullptr ? broken->why : ended());

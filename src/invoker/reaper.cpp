@@ -1,7 +1,5 @@
 #include "invoker/reaper.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -29,10 +27,9 @@ void Reaper::end(WorkerProcess process, std::function<void()> then) {
   kill_process(process);
   process.channel = wire::Channel(wire::Descriptor());
   process.log.reset();
-  wire::Descriptor watched(::fcntl(process.handle.get(), F_DUPFD_CLOEXEC, 0));
   {
     const std::lock_guard lock(mutex_);
-    added_.push_back({std::move(process), std::move(watched), std::move(then)});
+    added_.push_back({std::move(process), std::move(then)});
   }
   waker_.ring();
 }
@@ -48,8 +45,9 @@ void Reaper::stop() {
 
 // What the process started in its last moments goes with it: its group is ended once more before anybody waits for it.
 bool Reaper::gone(Ending& ending) {
-  if (!wire::has_ended(ending.process.handle)) return false;
-  ending.watched.reset();
+  if (!ending.ended && !wire::has_ended(ending.process.handle)) return false;
+  if (!ending.ended) waker_.forget(ending.process.handle.get());
+  ending.ended = true;
   if (!ending.process.own_child) return true;
   wire::end_group_of(ending.process.pid);
   return wire::wait_for(ending.process.handle);
@@ -57,7 +55,7 @@ bool Reaper::gone(Ending& ending) {
 
 void Reaper::take_added(std::vector<Ending>& endings) {
   for (Ending& ending : added_) {
-    if (ending.watched.valid()) waker_.watch(ending.watched.get(), kOneEnded);
+    waker_.watch(ending.process.handle.get(), kOneEnded);
     endings.push_back(std::move(ending));
   }
   added_.clear();
@@ -76,14 +74,14 @@ void Reaper::loop() {
       take_added(endings);
       stopping = stopping_;
     }
-    std::erase_if(endings, [](Ending& ending) {
+    std::erase_if(endings, [this](Ending& ending) {
       if (!gone(ending)) return false;
       ending.then();
       return true;
     });
     if (stopping && !give_up) give_up = data::now() + kStopMax;
     if (stopping && (endings.empty() || data::now() > *give_up)) return;
-    const bool waits = std::ranges::any_of(endings, [](const Ending& e) { return !e.watched.valid(); });
+    const bool waits = std::ranges::any_of(endings, [](const Ending& e) { return e.ended; });
     if (waits || stopping) waker_.listen(data::now() + kLookAgain);
   }
 }

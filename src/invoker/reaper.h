@@ -30,13 +30,13 @@ class Reaper {
  private:
   struct Ending {
     WorkerProcess process;
-    wire::Descriptor watched;  // of the process, readable when it has ended; closed then, it would tell again and again
     std::function<void()> then;
+    bool ended = false;  // and no longer watched
   };
   void loop();
   void take_added(std::vector<Ending>& endings);
   // Whether nothing of it is left. A child that ended stays while somebody else traces it.
-  [[nodiscard]] static bool gone(Ending& ending);
+  [[nodiscard]] bool gone(Ending& ending);
 
   Waker waker_;
   std::mutex mutex_;

@@ -183,10 +183,15 @@ Result<Spawner::Order> Spawner::order(const Body& body, const std::string& tenan
   return out;
 }
 
-Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant) {
+// One from the parked parent waits to be spoken to; every other one waits for its orders.
+Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant, const Limit& limit) {
   const auto wanted = order(body, tenant);
   if (!wanted) return wanted.error();
-  if (body.runtime == Runtime::torch && options_.park) return fork_from_parked(*wanted);
+  if (body.runtime == Runtime::torch && options_.park) {
+    auto forked = fork_from_parked(*wanted);
+    if (forked) limit(forked->pid);
+    return forked;
+  }
   std::vector<std::string> command{options_.worker, "--confined", std::to_string(kSocket)};
   if (body.runtime == Runtime::python) {
     if (options_.python_worker.empty()) return Error{ErrorCode::unavailable, "Python functions are not set up here"};
@@ -194,6 +199,7 @@ Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant
   }
   auto out = execute(command, wanted->confinement.scratch);
   if (!out) return out;
+  limit(out->pid);
   const std::string told = wire::encode(wanted->confinement);
   const Status sent = wanted->model.valid() ? out->channel.send(told, {wanted->model.get()}) : out->channel.send(told);
   if (!sent) {

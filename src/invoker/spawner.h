@@ -4,6 +4,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +45,10 @@ class Spawner {
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant);
+  // `limit` is called once the process is there; nothing of the tenant, nor an interpreter for it, runs before it
+  // returns.
+  using Limit = std::function<void(pid_t)>;
+  [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant, const Limit& limit);
 
  private:
   // What a worker is told before anything else, and what goes with it.

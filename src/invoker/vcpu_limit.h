@@ -27,8 +27,8 @@ class VcpuLimit {
     ProcessId id;
     std::string tenant;
   };
-  // Puts a process into a control group of its own with one vCPU, before anything else. The system may take tens of
-  // milliseconds for that. Any thread.
+  // Puts a process into a control group of its own with one vCPU. The system may take tens of milliseconds for that:
+  // the process should have been kept from running anything until then. Any thread.
   void confine(const Worker& worker, pid_t pid, std::optional<Bytes> memory) const;
   void enter(const Worker& worker, pid_t pid);
   // A tenant with fewer vCPUs than the machine also runs on so many CPUs alone, those that the fewest others with a

@@ -45,6 +45,10 @@ void Waker::watch(int descriptor, std::uint64_t key) {
   (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
 }
 
+void Waker::forget(int descriptor) {
+  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
 std::size_t Waker::take(std::span<std::uint64_t> keys) {
   std::array<epoll_event, kEvents> events;
   listening_.store(false);

@@ -15,8 +15,11 @@ class Waker {
  public:
   [[nodiscard]] Status start();
   [[nodiscard]] int descriptor() const { return epoll_.get(); }
-  // `key` is told when `descriptor` is readable, until it is closed. Below the two largest values.
+  // `key` is told when `descriptor` is readable, until it is forgotten. Below the two largest values.
   void watch(int descriptor, std::uint64_t key);
+  // To be called before it is closed: a process that is just being made has copies of all descriptors until it runs its
+  // program, and while one of them is open closing ours does not end the telling.
+  void forget(int descriptor);
 
   // The keys of what is readable now, as many as fit; does not wait. The bell and the time are dealt with.
   [[nodiscard]] std::size_t take(std::span<std::uint64_t> keys);

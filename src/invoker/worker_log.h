@@ -15,14 +15,13 @@ namespace sluice::invoker {
 
 class WorkerLog {
  public:
-  // Takes a part of what is there; `on_line` gets whole lines, of a bounded length. At its end the log is closed: it
-  // would be readable for ever.
+  // Takes a part of what is there; `on_line` gets whole lines, of a bounded length. False: the log has ended, and would
+  // be readable for ever.
   template <class OnLine>
-  void read(wire::Descriptor& log, const OnLine& on_line) {
+  [[nodiscard]] bool read(const wire::Descriptor& log, const OnLine& on_line) {
     std::array<char, kReadMax> buffer;  // NOLINT: read fills it
     const ssize_t got = log.valid() ? ::read(log.get(), buffer.data(), buffer.size()) : -1;
-    if (got == 0) log.reset();
-    if (got <= 0) return;
+    if (got <= 0) return got != 0;
     partial_.append(buffer.data(), static_cast<std::size_t>(got));
     std::string_view left = partial_;
     for (std::size_t end = 0; (end = left.find('\n')) != std::string_view::npos || left.size() > kLineMax;) {
@@ -31,6 +30,7 @@ class WorkerLog {
       left.remove_prefix(end == length ? length + 1 : length);
     }
     partial_ = std::string(left);
+    return true;
   }
   // A last line may have no end.
   template <class OnLine>

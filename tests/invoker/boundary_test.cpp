@@ -64,13 +64,15 @@ invoker::Spawner::Options real(const std::string& folder) {
   return out;
 }
 
+void unlimited(pid_t /*process*/) {}
+
 class EveryKind : public testing::TestWithParam<Runtime> {};
 
 TEST_P(EveryKind, HoldsNoDescriptorButItsOwn) {
   const LeftOpen left_open;
   invoker::Spawner spawner(real(testing::TempDir()));
-  auto first = spawner.spawn({.runtime = GetParam()}, "a");
-  auto second = spawner.spawn({.runtime = GetParam()}, "a");
+  auto first = spawner.spawn({.runtime = GetParam()}, "a", unlimited);
+  auto second = spawner.spawn({.runtime = GetParam()}, "a", unlimited);
   ASSERT_TRUE(first.ok() && second.ok());
   for (invoker::WorkerProcess* process : {&*first, &*second}) {
     EXPECT_TRUE(comes_to_hold(process->pid, kOwn)) << testing::PrintToString(open_in(process->pid));
@@ -83,7 +85,7 @@ TEST_P(EveryKind, LeadsAGroupThatIsEndedWithIt) {
   const Held before = held_now();
   {
     invoker::Spawner spawner(real(testing::TempDir()));
-    auto process = spawner.spawn({.runtime = GetParam()}, "a");
+    auto process = spawner.spawn({.runtime = GetParam()}, "a", unlimited);
     ASSERT_TRUE(process.ok());
     for (int i = 0; ::getpgid(process->pid) != process->pid && i < 10'000; ++i) ::usleep(1'000);
     EXPECT_EQ(::getpgid(process->pid), process->pid);
@@ -116,8 +118,8 @@ TEST_P(EveryKind, IsAUserOfItsTenantAndGetsNoMoreRights) {
   options.quarters = invoker::Quarters::make({.closed = testing::TempDir() + "data"}).value();
   options.python_worker = options.quarters->keep(options.python_worker).value();
   invoker::Spawner spawner(options);
-  auto one = spawner.spawn({.runtime = GetParam()}, "one");
-  auto other = spawner.spawn({.runtime = GetParam()}, "other");
+  auto one = spawner.spawn({.runtime = GetParam()}, "one", unlimited);
+  auto other = spawner.spawn({.runtime = GetParam()}, "other", unlimited);
   ASSERT_TRUE(one.ok() && other.ok());
   std::vector<std::string> users;
   for (const auto& [process, tenant] : {std::pair(&*one, "one"), std::pair(&*other, "other")}) {
@@ -135,13 +137,27 @@ TEST_P(EveryKind, IsAUserOfItsTenantAndGetsNoMoreRights) {
   invoker::end_process(*other);
 }
 
+// Putting it into control groups takes the system long: a process that runs meanwhile has all CPUs for itself.
+TEST_P(EveryKind, RunsNoInterpreterBeforeItIsLimited) {
+  invoker::Spawner spawner(real(testing::TempDir()));
+  std::string name;
+  const auto limit = [&](pid_t process) {
+    ::usleep(300'000);
+    name = status_of(process, "Name");
+  };
+  auto process = spawner.spawn({.runtime = GetParam()}, "a", limit);
+  ASSERT_TRUE(process.ok());
+  EXPECT_EQ(name, "sluice-worker");
+  invoker::end_process(*process);
+}
+
 TEST_P(EveryKind, GetsNoVariableThatIsNotForWorkers) {
   ::setenv("SLUICE_SECRET", "not for workers", 1);
   ::setenv("ASKED_FOR", "yes", 1);
   invoker::Spawner::Options options = real(testing::TempDir());
   options.pass = {"ASKED_FOR"};
   invoker::Spawner spawner(options);
-  auto process = spawner.spawn({.runtime = GetParam()}, "a");
+  auto process = spawner.spawn({.runtime = GetParam()}, "a", unlimited);
   ASSERT_TRUE(process.ok());
   (void)settled(process->pid, "NoNewPrivs", "1");
   std::string variables;  // none while it becomes another program

@@ -38,7 +38,20 @@ TEST_F(WakerTest, TellsWhichDescriptorsAreReadable) {
   EXPECT_TRUE(would_wake());
   EXPECT_EQ(take(), std::vector<std::uint64_t>{8});
   for (const int descriptor : {one[0], one[1], other[0], other[1]}) ::close(descriptor);
+}
+
+// A process that is being made has such a copy for a moment.
+TEST_F(WakerTest, ForgetsADescriptorOfWhichSomebodyHasACopy) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int copy = ::dup(ends[0]);
+  waker_.watch(ends[0], 7);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  waker_.forget(ends[0]);
+  ::close(ends[0]);
   EXPECT_FALSE(would_wake());
+  ::close(copy);
+  ::close(ends[1]);
 }
 
 TEST_F(WakerTest, TheBellIsHeardByWhoListensAndCostsOthersNothing) {
