@@ -96,6 +96,7 @@ void Agent::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) 
 void Agent::forget(ApplicationId id) {
   Known& known = applications_[id.index()];
   known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr};
+  pauses_.forget(id);
 }
 
 void Agent::look() {
@@ -155,9 +156,22 @@ void Agent::note(const std::string& line) const {
   if (hooks_.note) hooks_.note(line);
 }
 
+void Agent::make(Process& process) {
+  const Instance& first = *process.instances.front();
+  const Time now = data::now();
+  const Duration pause = pauses_.pause(first.what(), now);
+  if (pause == Duration()) return spawn(process);
+  process.make_at = now + pause;
+  note(str("the workers of function '", function_of(first).name, "' crash: the next one is made in ", pause.to_ms(),
+           " ms"));
+}
+
 // A process that others may join is told no model: theirs are others.
-void Agent::spawn(const Process& process, const Body& body) {
+void Agent::spawn(Process& process) {
   ++counters_.cold_starts;
+  process.make_at.reset();
+  const Instance& first = *process.instances.front();
+  const Body& body = body_of(first);
   const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
   spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
@@ -282,6 +296,7 @@ void Agent::lose(Process& process, const std::string& why) {
     note(error);
     const bool anew = instance->level == Level::none && !instance->leaving;
     const bool rising = instance->wanted > instance->level && !instance->leaving;
+    if (rising || instance->running > 0) pauses_.crashed(instance->what(), data::now());
     if (rising) events.emplace_back(LoadFailed{.invoker = instance->invoker, .instance = instance->id, .error = error});
     for (auto it = batches_.begin(); it != batches_.end();) {
       if (it->second->instance != instance) {
@@ -341,6 +356,7 @@ void Agent::look_at_clock() {
   }
   for (const BatchId id : late) let_go(*batches_.at(id), BatchExpired{.id = id});
   for (const auto& [id, process] : processes_) {
+    if (process->make_at && *process->make_at <= now) spawn(*process);
     if (process->closed && now - *process->closed > kEndMax) hanging.push_back(id);
     if (!process->idle || now - *process->idle < kRestAfter) continue;
     process->idle.reset();
@@ -369,6 +385,7 @@ Time Agent::due() const {
     if (batch->reads) next = std::min(next, batch->start.latest);
   }
   for (const auto& [id, process] : processes_) {
+    if (process->make_at) next = std::min(next, *process->make_at);
     if (process->closed) next = std::min(next, *process->closed + kEndMax);
     if (process->idle) next = std::min(next, *process->idle + kRestAfter);
   }

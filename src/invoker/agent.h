@@ -22,6 +22,7 @@
 #include "domain/events.h"
 #include "invoker/answered.h"
 #include "invoker/cold_starts.h"
+#include "invoker/crash_pauses.h"
 #include "invoker/patience.h"
 #include "invoker/reaper.h"
 #include "invoker/spawner.h"
@@ -113,7 +114,9 @@ class Agent {
   [[nodiscard]] bool any_spawned() const;
   void take_spawned();
   void spawned(Process& process, WorkerProcess worker);
-  void spawn(const Process& process, const Body& body);
+  // At once, or after the pause that its function has deserved.
+  void make(Process& process);
+  void spawn(Process& process);
   void on_readable(std::uint64_t key);
   void on_closed(Process& process);
   void on_ended(Process& process, const std::string& how);
@@ -130,7 +133,8 @@ class Agent {
   // Instances: agent_instances.cpp.
   void load(const LoadInstance& command);
   void evict(const EvictInstance& command);
-  [[nodiscard]] Process& process_for(const Instance& instance, const Function& function);
+  [[nodiscard]] const Body& body_of(const Instance& instance) const;
+  [[nodiscard]] Process& process_for(const Instance& instance);
   void tell_to_load(Instance& instance);
   void on_loaded(Process& process, const wire::Loaded& loaded);
   void on_unloaded(Process& process, const wire::Unloaded& unloaded);
@@ -178,6 +182,7 @@ class Agent {
   AgentHooks hooks_;
   AgentCounters counters_;
   ColdStarts cold_starts_;
+  CrashPauses pauses_;
   VcpuLimit limits_;
   Spawner spawner_;
   Rng luck_;

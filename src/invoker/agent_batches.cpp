@@ -169,6 +169,7 @@ void Agent::finish(Running& batch) {
 }
 
 void Agent::tell_finished(Running& batch) {
+  pauses_.answered(batch.instance->what());
   BatchFinished finished{.id = batch.start.id,
                          .results = std::move(batch.results),
                          .measured = batch.measured,

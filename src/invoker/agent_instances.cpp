@@ -10,11 +10,6 @@
 namespace sluice::invoker {
 namespace {
 
-const Body& body_of(const Function& function, Level level) {
-  if (level == Level::device && function.gpu) return *function.gpu;
-  return function.cpu ? *function.cpu : *function.gpu;
-}
-
 // Bytes of one row of all declared outputs; 0: some have no fixed size.
 std::size_t declared_row_bytes(const Function& function) {
   std::size_t total = 0;
@@ -27,6 +22,12 @@ std::size_t declared_row_bytes(const Function& function) {
 }
 
 }  // namespace
+
+const Body& Agent::body_of(const Instance& instance) const {
+  const Function& function = function_of(instance);
+  if (instance.wanted == Level::device && function.gpu) return *function.gpu;
+  return function.cpu ? *function.cpu : *function.gpu;
+}
 
 ColdStart& Agent::cold_start_of(const Instance& instance) {
   const Application& application = *applications_[instance.application.index()].application;
@@ -51,10 +52,10 @@ void Agent::load(const LoadInstance& command) {
   instance->wanted = command.level;
   instance->since = data::now();
   instance->outputs = OutputSize(declared_row_bytes(function));
-  const bool emulated = body_of(function, command.level).runtime == Runtime::emulated;
+  const bool emulated = body_of(*instance).runtime == Runtime::emulated;
   if (emulated) instance->ready_at = instance->since + function.cold_start.total();
   if (!emulated) instance->memory_max = function.memory;
-  Process& process = process_for(*instance, function);
+  Process& process = process_for(*instance);
   instance->process = &process;
   instance->number = process.functions++;
   process.instances.push_back(instance.get());
@@ -62,14 +63,14 @@ void Agent::load(const LoadInstance& command) {
   if (process.session) {
     tell_to_load(added);
   } else if (process.instances.size() == 1) {
-    spawn(process, body_of(function, command.level));
+    make(process);
   }
   publish();
 }
 
 // One that the instance shares, or one of its own.
-Process& Agent::process_for(const Instance& instance, const Function& function) {
-  const Runtime runtime = body_of(function, instance.wanted).runtime;
+Process& Agent::process_for(const Instance& instance) {
+  const Runtime runtime = body_of(instance).runtime;
   const std::string& tenant = applications_[instance.application.index()].application->tenant;
   const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
   const auto sharing = options_.sharing.find(runtime);
@@ -93,9 +94,8 @@ Process& Agent::process_for(const Instance& instance, const Function& function) 
 
 void Agent::tell_to_load(Instance& instance) {
   Process& process = *instance.process;
-  const Function& function = function_of(instance);
   cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
-  const Status told = process.session->load(instance.number, function, body_of(function, instance.wanted));
+  const Status told = process.session->load(instance.number, function_of(instance), body_of(instance));
   if (!told && !process.session->hung_up()) {
     lose(process, str("cannot be told what to load: ", told.error().message));
   }
@@ -114,6 +114,7 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
         .invoker = instance.invoker,
         .instance = instance.id,
         .error = str("LoadFailed: function '", function_of(instance).name, "' cannot be loaded: ", loaded.error)};
+    pauses_.crashed(instance.what(), data::now());
     remove(instance);
     return hooks_.event(failed);
   }

@@ -11,6 +11,7 @@
 #include "data/arena.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "invoker/crash_pauses.h"
 #include "invoker/output_size.h"
 #include "invoker/process_id.h"
 #include "invoker/session.h"
@@ -38,6 +39,7 @@ struct Process {
   std::uint16_t gpu = 0;
   bool shared = false;             // others of its kind may join
   std::optional<Session> session;  // none: it is being made
+  std::optional<Time> make_at;     // then it will be: others of its function have crashed
   std::vector<Instance*> instances;
   std::uint32_t functions = 0;   // numbers given out
   std::size_t running = 0;       // batches
@@ -70,6 +72,8 @@ struct Instance {
   std::optional<Bytes> memory_max;  // it may hold; none: whatever it takes
   Bytes memory;                     // that loading it took, as its worker says
   OutputSize outputs;
+
+  [[nodiscard]] CrashPauses::Function what() const { return {application, function}; }
 };
 
 // A batch under way. Members whose inputs cannot be stacked run one group after the other.

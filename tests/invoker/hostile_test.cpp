@@ -221,6 +221,26 @@ TEST_F(HostileTest, WhatItPrintedLastIsKeptWithoutTheEndOfItsLine) {
   EXPECT_EQ(scene.lines(), std::vector<std::string>{"this is the end"});
 }
 
+// Every process that is made costs the others on the machine.
+TEST_F(HostileTest, OneThatCrashesInCirclesIsMadeMoreAndMoreSlowly) {
+  Scene scene(alone("ends", kProcess), hostile());
+  const auto time_to_load = [&] {
+    const Time began = data::now();
+    scene.load();
+    (void)scene.next<InstanceLoaded>();
+    (void)scene.start();
+    (void)scene.next<BatchFailed>();
+    return data::now() - began;
+  };
+  for (std::uint32_t i = 0; i <= invoker::CrashPauses::kFree; ++i) (void)time_to_load();
+  EXPECT_TRUE(std::ranges::none_of(scene.notes(), [](const std::string& n) { return n.find("made in") != n.npos; }));
+  EXPECT_GE(time_to_load(), invoker::CrashPauses::kFirst);
+  EXPECT_GE(time_to_load(), invoker::CrashPauses::kFirst * 2);
+  scene.load();
+  scene.lower(1, Level::none);  // while it is not made yet
+  EXPECT_TRUE(scene.next<InstanceUnloaded>().has_value());
+}
+
 // One that the system does not let end, here because somebody traces it.
 TEST_F(HostileTest, OneThatIsSlowToDieKeepsNobodyElseFromRunningAndIsWaitedForAtTheEnd) {
   const std::string held = testing::TempDir() + "sluice-held-" + std::to_string(::getpid());
