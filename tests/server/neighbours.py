@@ -30,7 +30,7 @@ PACE = 0.008     # seconds between two questions
 # The last one holds its vCPU until the server gives it up: no attack after it would begin.
 MANNERS = ("burn", "fork bomb", "flood", "one long line", "write behind the end", "scribble", "cut", "grow", "end", "never")
 AT_ONCE = 3      # hostile functions
-NICE = 10        # of their callers, which stand for another machine
+NICE = 10        # of their callers: they stand for another machine, so what they take of this one is taken from their functions
 PROFILE = "profile: {table: [[1, 1, 0, 5.0, 1.0]]}"
 QUIET = ("application: quiet\ntenant: quiet\nslo: {latency: 60s}\nfunctions:\n  secretly: {runtime: python, model: work.py, "
          f"inputs: {{x: {{type: FP32, shape: [1]}}}}, outputs: {{y: {{type: FP32, shape: [1]}}}}, {PROFILE}}}\n"
@@ -82,18 +82,23 @@ class Quiet:
         return times[len(times) * 99 // 100], times[len(times) // 2]
 
 
+def asking(manner):
+    return [{"name": "what", "datatype": "BYTES", "shape": [1], "data": [manner]}]
+
+
 class Attack:
     """Calls hostile functions, each again and again, until it is told to end. From a process of its own: threads beside the one that
     measures would keep that one waiting for the interpreter."""
 
-    def __init__(self, hostile, manner):
-        self.hostile, self.manner, self.ended = hostile, manner, multiprocessing.Event()
+    def __init__(self, hostile, manner, cpus):
+        self.hostile, self.manner, self.cpus, self.ended = hostile, manner, cpus, multiprocessing.Event()
         self.calls, self.wrong = 0, []
         self.told, tells = multiprocessing.Pipe(duplex=False)
         self.process = multiprocessing.Process(target=self._run_all, args=(tells,))
 
     def _run_all(self, tells):
         os.nice(NICE)
+        os.sched_setaffinity(0, self.cpus)
         threads = [threading.Thread(target=self._run, args=(i,)) for i in range(AT_ONCE)]
         for thread in threads:
             thread.start()
@@ -102,8 +107,7 @@ class Attack:
         tells.send((self.calls, self.wrong))
 
     def _run(self, which):
-        what = [{"name": "what", "datatype": "BYTES", "shape": [1], "data": [f"{self.manner}/1"]}]
-        body = {"inputs": what, "parameters": {"timeout": 2_000_000}}
+        body = {"inputs": asking(f"{self.manner}/1"), "parameters": {"timeout": 2_000_000}}
         while not self.ended.is_set():
             try:
                 status, _, text = self.hostile.server.call("POST", f"/v2/models/bad.f{which}/infer", body, self.hostile.headers)
@@ -132,12 +136,15 @@ class Comparison:
     def __init__(self, server, quiet, hostile):
         self.server, self.quiet, self.hostile = server, quiet, hostile
         self.without, self.beside, self.calls = [], [], 0
+        hostile.server.call("POST", "/v2/models/bad.f0/infer", {"inputs": asking("nothing")}, hostile.headers)
+        # The CPUs it is kept on; all where there are no control groups for that.
+        self.cpus = min((os.sched_getaffinity(worker) for worker in server.workers()), key=len)
 
     def pair(self, manner, seconds):
         wait_until("the attack before is over", lambda: self.server.get("/v1/status")["in_system"] == 0)
         time.sleep(0.3)  # what it left behind rests by then
         self.without.append(self.quiet.window(seconds))
-        with Attack(self.hostile, manner) as attack:
+        with Attack(self.hostile, manner, self.cpus) as attack:
             time.sleep(0.2)
             self.beside.append(self.quiet.window(seconds))
         self.calls += attack.calls
