@@ -111,7 +111,7 @@ class Starts {
   // Milliseconds until the first batch is answered.
   double start(invoker::Spawner& spawner) {
     const auto began = std::chrono::steady_clock::now();
-    auto process = spawner.spawn({.runtime = Runtime::torch}, "default");
+    auto process = spawner.spawn({.runtime = Runtime::torch}, "default", [](pid_t) {});
     if (!process) fail(process.error().message);
     send(process->channel, wire::Hello{.arena_bytes = arena_->capacity()});
     send(process->channel, wire::Load{.name = "cnn", .body = {.runtime = Runtime::torch, .model = model_}});
