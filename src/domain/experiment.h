@@ -54,10 +54,14 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
+enum class NoiseLaw { normal, log_normal };
 struct Noise {
-  double sigma = 0;  // relative, normal, cut at 3 sigma
+  double sigma = 0;                 // relative standard deviation
+  NoiseLaw law = NoiseLaw::normal;  // cut at 3 sigma; log-normal ones have the same mean and are not cut
   double straggler_probability = 0;
   double straggler_factor = 1.5;
+  double drift_per_minute = 0;  // times grow by so much of what they were at first, away from the profile,
+  double drift_max = 1;         // up to this
   friend bool operator==(const Noise&, const Noise&) = default;
 };
 

@@ -51,7 +51,7 @@ profile::Latency World::believed(const StartBatch& command) const {
 
 // Noise is keyed by the oldest member and its stage, so that all schedulers see the same luck for the same work. Busy
 // slices of the same GPU slow it down by their share of what was measured with all of them busy.
-Duration World::execution(const StartBatch& command) const {
+Duration World::execution(const StartBatch& command, Time now) const {
   const Deployment& deployment = deployments_[command.application.index()];
   const profile::FunctionProfile& profile = deployment.profiles[command.function.index()];
   Configuration actual = command.configuration;
@@ -65,11 +65,12 @@ Duration World::execution(const StartBatch& command) const {
   const double sigma =
       experiment_.noise ? experiment_.noise->sigma : (alone.mean_ms > 0 ? alone.sd_ms / alone.mean_ms : 0);
   const LuckKey key{options_.seed, oldest.request.value(), oldest.stage.value()};
-  return Duration::ms(ms * luck_of(key, sigma, experiment_.noise));
+  return Duration::ms(ms * luck_of(key, sigma, experiment_.noise) *
+                      drift_of(experiment_.noise, now - Time::from_ns(0)));
 }
 
-// Counted, not clocked: ESG 5 ns an expansion, Orion 0.5 µs a state, every decision at least 10 µs (`native`); `paper`
-// charges what ESG's evaluation reports.
+// Counted, not clocked: ESG 5 ns an expansion, into which `sluice` converts the work of its tables, Orion 0.5 µs a
+// state, every decision at least 10 µs (`native`); `paper` charges what ESG's evaluation reports.
 Duration World::thinking(const Work& work) const {
   switch (experiment_.scheduler_time) {
     case SchedulerTime::none:
@@ -102,7 +103,7 @@ void World::start(const StartBatch& command, const Work& work, Time now) {
     inputs.add(member.inputs_at == command.invoker, member.bytes);
   }
   const Duration transfer = profile::transfer_time(experiment_.transfer, inputs);
-  Duration run = execution(command);
+  Duration run = execution(command, now);
   if (strikes(options_.faults.slow)) run = run * 10;
   const Duration held = transfer + run;
   Running running{.start = command,

@@ -1,8 +1,10 @@
 #include "sim/rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/rng.h"
+#include "profile/portable_math.h"
 
 namespace sluice::sim {
 
@@ -24,9 +26,18 @@ Duration objective_of(const Experiment& experiment, const Application& applicati
 double luck_of(const LuckKey& key, double sigma, const std::optional<Noise>& noise) {
   Rng draw = Rng::keyed(key.seed, key.request, key.stage);
   double factor = 1;
-  if (sigma > 0) factor += sigma * std::clamp(draw.normal(), -3.0, 3.0);
+  if (sigma > 0 && noise && noise->law == NoiseLaw::log_normal) {
+    const double variance = portable_log(1 + sigma * sigma);  // of the logarithm, so that mean and deviation come out
+    factor = profile::portable_exp(std::sqrt(variance) * draw.normal() - variance / 2);
+  } else if (sigma > 0) {
+    factor += sigma * std::clamp(draw.normal(), -3.0, 3.0);
+  }
   if (noise && draw.chance(noise->straggler_probability)) factor *= noise->straggler_factor;
   return factor;
+}
+
+double drift_of(const std::optional<Noise>& noise, Duration since_start) {
+  return noise ? 1 + std::min(noise->drift_max, noise->drift_per_minute * since_start.to_s() / 60) : 1;
 }
 
 }  // namespace sluice::sim

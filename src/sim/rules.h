@@ -22,6 +22,9 @@ struct LuckKey {
   std::uint64_t seed = 0, request = 0, stage = 0;
 };
 // What the mean time of a batch is multiplied with. `sigma` is that of the noise, or of the profile if there is none.
+// Without drift: bounds that leave it out stay bounds, since it only adds to times.
 [[nodiscard]] double luck_of(const LuckKey& key, double sigma, const std::optional<Noise>& noise);
+// Likewise what times have grown by, so long after the start.
+[[nodiscard]] double drift_of(const std::optional<Noise>& noise, Duration since_start);
 
 }  // namespace sluice::sim

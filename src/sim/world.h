@@ -156,7 +156,7 @@ class World {
   void answered(RequestId request, RequestOutcome outcome, std::optional<RejectReason> rejected, PicoDollars cost,
                 Time now);
   [[nodiscard]] profile::Latency believed(const StartBatch& command) const;
-  [[nodiscard]] Duration execution(const StartBatch& command) const;
+  [[nodiscard]] Duration execution(const StartBatch& command, Time now) const;
   [[nodiscard]] Duration thinking(const Work& work) const;
 
   // Tell the observer, if there is one (told.cpp).

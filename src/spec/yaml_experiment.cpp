@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> kTraceFormats = {"azure-functions-2019
 constexpr std::array<std::string_view, 2> kInstances = {"warm", "counted"};
 constexpr std::array<std::string_view, 3> kSchedulerTimes = {"native", "paper", "none"};
 constexpr std::array<std::string_view, 2> kBillings = {"held", "exec"};
+constexpr std::array<std::string_view, 2> kNoiseLaws = {"normal", "log-normal"};
 constexpr Range kRate{limits::rate_min, limits::rate_max};
 
 template <class Enum, std::size_t N>
@@ -157,6 +158,13 @@ Noise read_noise(const Cursor& cursor) {
     if (auto value = straggler.optional("probability")) out.straggler_probability = value->number({0, 1}).value_or(0);
     if (auto value = straggler.optional("factor")) out.straggler_factor = value->number({1, 1e6}).value_or(1);
     straggler.finish();
+  }
+  read_choice(fields, "law", kNoiseLaws, out.law);
+  if (auto field = fields.optional("drift")) {
+    Fields drift(*field);
+    if (auto value = drift.optional("per_minute")) out.drift_per_minute = value->number({0, 1e6}).value_or(0);
+    if (auto value = drift.optional("max")) out.drift_max = value->number({0, 1e6}).value_or(1);
+    drift.finish();
   }
   fields.finish();
   return out;
