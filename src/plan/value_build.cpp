@@ -181,6 +181,7 @@ class ValueBuilder {
       for (std::size_t r = 0; r < width; ++r) {
         const Row& row = rows[first + r];
         expect(row, wide, after.late, block[r]);
+        out_.work_ += points * row.kernel.weights.size();
         const auto cost = static_cast<float>(row.cost);
         for (std::size_t k = 0; k < points; ++k) value.at[k] = std::min(value.at[k], cost + block[r][k]);
       }

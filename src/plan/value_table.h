@@ -75,6 +75,8 @@ class ValueTable {
   [[nodiscard]] Dollars drop_price() const { return drop_price_; }
   [[nodiscard]] double step_ms() const { return step_ms_; }
   [[nodiscard]] std::size_t bytes() const;
+  // What building took: products of a weight of the noise and a point of the grid.
+  [[nodiscard]] std::uint64_t work() const { return work_; }
 
  private:
   friend class ValueBuilder;
@@ -108,6 +110,7 @@ class ValueTable {
   std::size_t steps_ = 1;  // points of the grid - 1
   std::vector<BatchCap> caps_;
   std::vector<Stage> stages_;
+  std::uint64_t work_ = 0;
 };
 
 }  // namespace sluice::plan

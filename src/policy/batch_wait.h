@@ -21,9 +21,12 @@ class BatchWait {
   [[nodiscard]] double gain(std::size_t n, double age_ms) const;
   // When the oldest will be so old that waiting saves no more than `least`.
   [[nodiscard]] double until_ms(std::size_t n, double age_ms, double least) const;
+  // What making it took, in expansions of ESG_1Q (table_bill.h).
+  [[nodiscard]] std::uint64_t build_expansions() const;
 
  private:
   static constexpr std::size_t kAges = 96;
+  static constexpr int kSolved = 40;  // times, for prices between two bounds
 
   double step_ms_;
   std::size_t most_;         // that wait together

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <tuple>
 
+#include "base/save.h"
 #include "policy/batch_wait.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
@@ -62,6 +64,7 @@ class SluiceDispatch final : public Dispatch {
     state_->pauses[queue.id.index()] = {};
     if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
     if (queue.id.index() < rules_.size()) rules_[queue.id.index()] = {};
+    state_->bill.forget(queue.id);
   }
 
   void begin(const View& view) override {
@@ -98,6 +101,7 @@ class SluiceDispatch final : public Dispatch {
       return;
     }
     const Proposal& batch = proposals.ranked[*booked];
+    state_->bill.paid();
     for (const auto& [member, waited] : members_) {
       const auto it = state_->inside.find(member);
       if (it != state_->inside.end()) it->second.waited = std::max(it->second.waited, waited);
@@ -163,8 +167,12 @@ class SluiceDispatch final : public Dispatch {
       mine = known != models_.end()
                  ? *known
                  : std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model())});
-      if (known == models_.end()) mine->queues = queues_by_stage(view, *queue.planner);
+      if (known == models_.end()) {
+        mine->queues = queues_by_stage(view, *queue.planner);
+        mine->content = content_of(queue.planner->model(), shapes_);
+      }
     }
+    state_->bill.uses(queue.id, mine->content);
     if (!mine->fits) return nullptr;
     const Application& application = *view.application(queue.application).application;
     const std::uint32_t level =
@@ -172,7 +180,20 @@ class SluiceDispatch final : public Dispatch {
     auto& found = mine->by_level[level];
     if (found == nullptr)
       found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, level, settings_.model);
+    state_->bill.table(mine->content, level, found->build_expansions());
     return found.get();
+  }
+
+  // The same for planners that believe the same.
+  static std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& shapes) {
+    Hash hash;
+    add_to(hash, shapes);
+    for (const plan::ModelStage& stage : model.stages) {
+      hash.add_word(stage.candidates.size());
+      for (const plan::Candidate& c : stage.candidates) hash.add_word(std::bit_cast<std::uint64_t>(c.ms));
+      for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
+    }
+    return std::max<std::uint64_t>(1, hash.value());  // 0: nothing
   }
 
   static std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlanner& planner) {
@@ -230,6 +251,7 @@ class SluiceDispatch final : public Dispatch {
     if (rule == nullptr) {
       rule = std::make_unique<BatchWait>(m.table(), queue.model_stage, m.horizon_ms(), rounded, m.model().batch_caps());
     }
+    state_->bill.rule(queue.id, m.level(), step, rule->build_expansions());
     return *rule;
   }
 
@@ -241,6 +263,7 @@ class SluiceDispatch final : public Dispatch {
     if (m == nullptr) return propose_by_frontier(view, queue, out);
     const double loads = loads_ms(view, queue, *m), left = left_ms(view, queue, *m);
     score(view, queue, *m, left - loads);
+    out.work.expansions = scored_.size() + state_->bill.owed();
     // A lone request delays no other, so it runs even if its plan says "late": the measured time corrects a profile
     // that was learned too slow.
     const bool drops = settings_.drop && state_->inside.size() > 1;
@@ -421,7 +444,8 @@ class SluiceDispatch final : public Dispatch {
   // Derived, or of one instant only: not part of the state.
   struct Models {
     std::shared_ptr<const plan::FrontierPlanner> planner;
-    bool fits = false;                                                                 // into memory
+    bool fits = false;          // into memory
+    std::uint64_t content = 0;  // a number for all that tables are made from
     std::array<std::shared_ptr<const SluiceModel>, MissPrice::kLevels> by_level = {};  // made when first asked for
     std::vector<QueueId> queues = {};                                                  // by stage of the model
   };

@@ -151,6 +151,7 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, c
                          std::span<const NodeGroup> machines, std::uint32_t level, const SluiceOptions& options)
     : planner_(std::move(planner)),
       restricted_(restricted(planner_->model(), application.objective, machines)),
+      level_(level),
       horizon_ms_(std::max(1.0, application.objective.latency.to_ms())),
       table_(make_table(model(), horizon_ms_, level, options)) {
   after_.resize(model().stages.size());
@@ -172,6 +173,14 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, c
     }
     taken_ms_.push_back(least);
   }
+}
+
+// Measured on ESG's applications: 10 to 21 ms for a model, 0.7 ns a product of its table; 60 to 120 ns a point of the
+// planner's frontiers.
+std::uint64_t SluiceModel::build_expansions() const {
+  constexpr std::uint64_t kProducts = 7;   // that take as long as one expansion
+  constexpr std::uint64_t kOfAPoint = 20;  // expansions
+  return table_.work() / kProducts + planner_->points() * kOfAPoint;
 }
 
 const Choice* SluiceModel::cheapest_alone(std::uint32_t stage, double left_ms) const {

@@ -37,6 +37,9 @@ class SluiceModel {
   [[nodiscard]] const plan::WorkflowModel& model() const { return restricted_ ? *restricted_ : planner_->model(); }
   [[nodiscard]] const plan::ValueTable& table() const { return table_; }
   [[nodiscard]] double horizon_ms() const { return horizon_ms_; }
+  [[nodiscard]] std::uint32_t level() const { return level_; }
+  // What making it took, in expansions of ESG_1Q (table_bill.h); the planner's frontiers included.
+  [[nodiscard]] std::uint64_t build_expansions() const;
   // By batch, ascending; then by slices and vCPUs.
   [[nodiscard]] const std::vector<Choice>& choices(std::uint32_t stage) const { return choices_[stage]; }
   // What a request is worth at the most: dearer ones are given up.
@@ -53,6 +56,7 @@ class SluiceModel {
  private:
   std::shared_ptr<const plan::FrontierPlanner> planner_;
   std::optional<plan::WorkflowModel> restricted_;  // absent: the planner's is as good
+  std::uint32_t level_;
   double horizon_ms_;
   plan::ValueTable table_;
   std::vector<std::vector<Choice>> choices_;

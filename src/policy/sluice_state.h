@@ -11,6 +11,7 @@
 #include "policy/crowd.h"
 #include "policy/foresight.h"
 #include "policy/miss_price.h"
+#include "policy/table_bill.h"
 #include "policy/view.h"
 #include "profile/portable_math.h"
 
@@ -100,8 +101,9 @@ struct SluiceState {
   std::vector<NodeGroup> shapes;  // of the machines, each once
   double load = 0;                // demand of recent arrivals ÷ what there is
   Foresight foresight;
+  TableBill bill;
   void visit(Archive& a) {
-    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, foresight);
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, foresight, bill);
   }
 
   // What is late needs no more on average: it is about to end, or to be given up.
