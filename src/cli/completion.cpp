@@ -36,7 +36,7 @@ _sluice() {
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --state ]; then
     COMPREPLY=($(compgen -W "running met late rejected failed cancelled" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then
-    COMPREPLY=($(compgen -W "capacity arrivals noise transfer price k group containers orion ablations ideas bounds" -- "$current"))
+    COMPREPLY=($(compgen -W "capacity arrivals noise laws layouts transfer price k group containers orion ablations ideas bounds assumptions tuning page" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = reproduce ]; then
     COMPREPLY=($(compgen -W "esg" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --planner ]; then

@@ -141,7 +141,7 @@ Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const 
                          .done = [&](std::uint64_t work) { progress.add(work); },
                          .time_us = time_us};
   if (!options.csv.empty()) means.log = [&](const reproduce::Trial& trial) { return log.open(trial); };
-  auto rows = reproduce::reproduce_esg(esg, std::move(means));
+  auto rows = reproduce::reproduce_esg(esg, means);
   if (const Status logged = log.status(); !logged) return logged.error();
   return rows;
 }

@@ -14,10 +14,13 @@ class Esg final : public Dispatch {
   explicit Esg(const Parameters& parameters)
       : search_({.k = static_cast<std::size_t>(parameter_or(parameters, "k", 5)),
                  .group = static_cast<std::size_t>(parameter_or(parameters, "group", 3)),
+                 .distinct_first = parameter_or(parameters, "distinct", 0) != 0,
                  .memo = parameter_or(parameters, "memo", 1) != 0}),
         fails_max_(static_cast<std::uint32_t>(parameter_or(parameters, "fails", 3))),
         safety_(parameter_or(parameters, "safety", 1)),
-        by_deadline_(parameter_or(parameters, "order", 0) != 0) {}
+        by_deadline_(parameter_or(parameters, "order", 0) != 0),
+        fallback_(fallback_of(parameter_or(parameters, "fallback", 0))),
+        drops_(parameter_or(parameters, "drop", 0) != 0) {}
 
   void begin(const View& view) override {
     if (state_.fails.size() < view.queues.size()) {
@@ -59,7 +62,9 @@ class Esg final : public Dispatch {
 
   void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
     const std::uint32_t queue = proposals.queue.value();
-    if (booked) {
+    if (proposals.drop > 0) {
+      --at_;  // who waits behind it is asked about now
+    } else if (booked) {
       state_.fails[queue] = 0;
       state_.recheck[queue] = 0;
       progressed_ = true;
@@ -79,6 +84,11 @@ class Esg final : public Dispatch {
   void visit(Archive& archive) override { archive(state_.fails, state_.recheck, state_.round_robin); }
 
  private:
+  // What runs when no path meets the budget. The paper does not say; `fastest` is ours, the others are for its twins.
+  enum class Fallback { fastest, least, cheapest };
+  static Fallback fallback_of(double number) {
+    return number >= 2 ? Fallback::cheapest : number >= 1 ? Fallback::least : Fallback::fastest;
+  }
   struct State {
     std::vector<std::uint32_t> fails;  // in a row, by queue
     std::vector<std::uint8_t> recheck;
@@ -100,13 +110,18 @@ class Esg final : public Dispatch {
     out.work.searches = 1;
     const EsgModel& esg = search_.model(queue);
     const std::uint32_t stage = queue.model_stage;
+    const double left_ms = (queue.waiting.front().deadline - view.now).to_ms();
+    if (drops_ && left_ms < queue.planner->fastest_ms(stage, plan::kNoBatchCap)) {
+      out.drop = 1;  // late, whatever is done for it
+      return;
+    }
     placement_.look_at(view, queue);
     const auto offer = [&](const Configuration& c) { placement_.offer(view, queue, c, out); };
     if (state_.fails[queue.id.index()] >= fails_max_) {  // forced minimum
       offer(least_runnable(view, queue));
       return;
     }
-    const double budget = esg.budget_ms(stage, (queue.waiting.front().deadline - view.now).to_ms()) / safety_;
+    const double budget = esg.budget_ms(stage, left_ms) / safety_;
     const plan::BatchCap cap = esg.cap(stage, queue.waiting.size());
     const EsgAnswer& found = search_.find(queue, cap, budget);
     out.work.expansions = found.expansions;
@@ -114,14 +129,20 @@ class Esg final : public Dispatch {
     if (!out.ranked.empty() || std::any_of(found.firsts.begin(), found.firsts.end(),
                                            [&](const Configuration& c) { return runs_somewhere(view, queue, c); }))
       return;
-    offer(fastest(esg.candidates(stage), cap));  // out of reach: as fast as it goes
+    // Out of reach.
+    if (fallback_ == Fallback::fastest)
+      offer(first_by(esg.candidates(stage), cap, [](const plan::Candidate& c) { return c.ms; }));
+    if (fallback_ == Fallback::cheapest)
+      offer(first_by(esg.candidates(stage), cap, [](const plan::Candidate& c) { return c.cost; }));
     offer(least_runnable(view, queue));
   }
 
-  static Configuration fastest(const plan::Candidates& candidates, plan::BatchCap cap) {
+  // The one that has the least of something; of equal ones the first.
+  template <class Number>
+  static Configuration first_by(const plan::Candidates& candidates, plan::BatchCap cap, const Number& number) {
     const plan::Candidate* best = nullptr;
     for (const plan::Candidate& c : candidates) {
-      if (c.configuration.batch <= cap && (best == nullptr || c.ms < best->ms)) best = &c;
+      if (c.configuration.batch <= cap && (best == nullptr || number(c) < number(*best))) best = &c;
     }
     return best == nullptr ? plan::least(candidates).configuration : best->configuration;
   }
@@ -130,6 +151,8 @@ class Esg final : public Dispatch {
   std::uint32_t fails_max_;
   double safety_;
   bool by_deadline_;
+  Fallback fallback_;
+  bool drops_;
   State state_;
   // Derived or of one instant only: not part of the state.
   EsgPlacement placement_;

@@ -50,7 +50,8 @@ EsgModel& EsgSearch::model(const Queue& queue) {
 EsgAnswer EsgSearch::search(const Queue& queue, plan::BatchCap cap, double budget_ms) {
   EsgModel& esg = model(queue);
   const plan::SearchResult found =
-      plan::esg_1q(esg.stages(queue.model_stage, cap), {.budget_ms = budget_ms, .k = options_.k}, workspace_);
+      plan::esg_1q(esg.stages(queue.model_stage, cap),
+                   {.budget_ms = budget_ms, .k = options_.k, .distinct_first = options_.distinct_first}, workspace_);
   EsgAnswer out{.expansions = found.expansions};
   for (const plan::Path& path : found.paths)
     out.firsts.push_back(esg.candidates(queue.model_stage)[path.candidates[0]].configuration);

@@ -41,7 +41,8 @@ struct EsgAnswer {
 
 struct EsgSearchOptions {
   std::size_t k = 5, group = 3;
-  bool memo = true;  // budgets are rounded down to 1 ms and answers remembered; else neither
+  bool distinct_first = false;  // the K best first configurations instead of those of the K best paths
+  bool memo = true;             // budgets are rounded down to 1 ms and answers remembered; else neither
   std::size_t memo_max = 100'000;
 };
 

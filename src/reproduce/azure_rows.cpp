@@ -12,14 +12,8 @@ namespace sluice::reproduce {
 namespace {
 
 constexpr std::string_view kAll = "azure";
+constexpr Tuning kTuning = Tuning::brief;
 constexpr std::array<std::string_view, 4> kExperiments{"azure-100", "azure-500", "azure-llm", "a100-mig"};
-
-// How ESG fares on the first stream with each of the short grid's parameters.
-std::vector<Contender> tried() {
-  std::vector<Contender> out;
-  for (const EsgTuning& tuning : short_tuning_grid()) out.push_back({"esg-tuned", "esg", tuning.parameters()});
-  return out;
-}
 
 // Every contender on every stream of a setting, contender by contender.
 std::vector<Trial> trials_of(std::span<const AzureCell> streams, const std::vector<Contender>& contenders) {
@@ -40,15 +34,21 @@ std::vector<Trial> trials_of(std::span<const AzureCell> streams, const std::vect
   return out;
 }
 
-Result<PlayedPoint> play_setting(std::span<const AzureCell> streams, Player& player) {
-  std::vector<Trial> tuning = trials_of(streams.first(1), tried());
-  for (std::size_t i = 0; i < tuning.size(); ++i) tuning[i].experiment = str("tuning/", tuning[i].experiment, "-", i);
-  const auto tunings = player.play(tuning);
-  if (!tunings) return tunings.error();
-  const std::vector<Contender> contenders = reproduce::contenders(short_tuning_grid()[best_tuning(*tunings)]);
+// The last stream is for ESG's twins, the others are measured.
+Result<PlayedPoint> play_setting(std::span<const AzureCell> all, Player& player) {
+  const std::span<const AzureCell> streams = all.first(all.size() - 1), tuned = all.last(1);
+  const TwinSearch search{kTuning, [&](const Contender& contender) {
+                            Trial out = trials_of(tuned, {contender}).front();
+                            out.set_up = std::make_shared<Experiment>(for_tuning(*out.set_up, kTuning));
+                            out.seed = kTuningSeed;
+                            return out;
+                          }};
+  const auto twins = find_twins(player, {search});
+  if (!twins) return twins.error();
+  const std::vector<Contender> contenders = reproduce::contenders(*twins->front());
   const auto figures = player.play(trials_of(streams, contenders));
   if (!figures) return figures.error();
-  PlayedPoint out{.setting = streams.front().setting};
+  PlayedPoint out{.setting = streams.front().setting, .contenders = {}, .twins = {}};
   auto next = figures->begin();
   for (const Contender& contender : contenders) {
     const auto end = next + static_cast<std::ptrdiff_t>(streams.size());
@@ -67,15 +67,20 @@ bool is_azure_sweep(std::string_view sweep) {
 Result<std::vector<Row>> azure_rows(std::string_view sweep, const AzureData& data, const Experiment& evaluation,
                                     std::uint64_t streams, Player& player) {
   CHECK(is_azure_sweep(sweep) && streams > 0);
-  const auto cells = azure_cells(evaluation, data, streams, sweep == kAll ? std::string_view() : sweep);
+  const std::uint64_t pieces = streams + 1;
+  const auto cells = azure_cells(evaluation, data, pieces, sweep == kAll ? std::string_view() : sweep);
   if (!cells) return cells.error();
   std::uint64_t work = 0;
-  for (const AzureCell& cell : *cells) work += cell.set_up->workload.requests + cell.set_up->workload.warmup;
-  const std::uint64_t runs = streams * contenders({}).size() + tried().size();  // of a setting
-  if (player.means().expect) player.means().expect(work / streams * runs);
+  for (std::size_t c = 0; c < cells->size(); ++c) {
+    const Experiment& set_up = *(*cells)[c].set_up;
+    const bool tuned = c % pieces == streams;
+    work +=
+        tuned ? work_of(kTuning, set_up) : contenders({}).size() * (set_up.workload.requests + set_up.workload.warmup);
+  }
+  if (player.means().expect) player.means().expect(work);
   std::vector<Row> out;
-  for (std::size_t first = 0; first < cells->size(); first += streams) {
-    const auto point = play_setting(std::span(*cells).subspan(first, streams), player);
+  for (std::size_t first = 0; first < cells->size(); first += pieces) {
+    const auto point = play_setting(std::span(*cells).subspan(first, pieces), player);
     if (!point) return point.error();
     const std::vector<Row> rows = rows_of((*cells)[first].experiment, *point);
     out.insert(out.end(), rows.begin(), rows.end());

@@ -26,20 +26,10 @@ std::vector<Point> grid(const EsgOptions& options, const Experiment& evaluation)
   for (const Setting setting : settings) {
     out.push_back({.setting = name_of(setting),
                    .set_up = with_setting(evaluation, setting),
-                   .contenders = contenders(known_tuning(setting)),
-                   .tunings = tune ? tuning_grid() : std::vector<EsgTuning>{}});
+                   .contenders = contenders(known_twins(setting)),
+                   .tuning = tune ? Tuning::whole : Tuning::none});
   }
   return out;
-}
-
-void add_tuning(const PlayedPoint& point, std::vector<Row>& out) {
-  const std::optional<Setting> setting = setting_of(point.setting);
-  const EsgTuning tuning = point.tuned ? *point.tuned : known_tuning(*setting);
-  for (const auto& [name, value] : tuning.parameters()) {
-    Row row{"tuning", point.setting, "esg-tuned", name};
-    row.ours = value;
-    out.push_back(std::move(row));
-  }
 }
 
 // Experiments 2 and 4: latency over objective by application, and of the longest one over the course of the run.
@@ -71,7 +61,10 @@ std::vector<Row> rows_of_grid(const std::vector<PlayedPoint>& points) {
   for (const PlayedPoint& point : points) {
     std::vector<Row> rows = rows_of("hits-and-cost", point);
     std::move(rows.begin(), rows.end(), std::back_inserter(out));
-    add_tuning(point, out);
+    if (!point.twins) {
+      std::vector<Row> twins = rows_of(point.setting, known_twins(*setting_of(point.setting)));
+      std::move(twins.begin(), twins.end(), std::back_inserter(out));
+    }
     for (const auto& [name, figures] : point.contenders) table.put(point.setting, name, mean_of(figures));
     if (point.setting == "relaxed-heavy") add_latencies(point, out);
   }
@@ -81,11 +74,14 @@ std::vector<Row> rows_of_grid(const std::vector<PlayedPoint>& points) {
   return out;
 }
 
+std::uint64_t work_of_grid(const EsgOptions& options, const Experiment& evaluation, const Length& length) {
+  return work_of(grid(options, evaluation), length) + work_of(orion_points(evaluation), {length.requests, 1});
+}
+
 Result<std::vector<Row>> play_grid(const EsgOptions& options, const Experiment& evaluation, const Length& length,
                                    Player& player) {
   const std::vector<Point> points = grid(options, evaluation);
   const std::vector<Point> searches = orion_points(evaluation);
-  if (player.means().expect) player.means().expect(work_of(points, length) + work_of(searches, {length.requests, 1}));
   const auto played = play_points(player, "hits-and-cost", points, length.streams);
   if (!played) return played.error();
   std::vector<Row> out = rows_of_grid(*played);
@@ -100,15 +96,67 @@ Result<std::vector<Row>> play_grid(const EsgOptions& options, const Experiment& 
   return out;
 }
 
+// Lengths of the page: intervals of the grid are tight with ten streams, and sweeps need no more than three to tell
+// schedulers apart.
+constexpr std::uint64_t kPageStreams = 10, kPageSweepStreams = 3, kPageSweepRequests = 4'000;
+
+struct Part {
+  EsgOptions options;
+  Length length;
+  Experiment evaluation;
+};
+
+Result<Part> part_of(EsgOptions options) {
+  Length length = length_of(options);
+  if (!options.sweeps.empty()) length.streams = options.streams.value_or(5);
+  auto evaluation = make_evaluation(options.profiles, length);
+  if (!evaluation) return evaluation.error();
+  return Part{std::move(options), length, std::move(evaluation).value()};
+}
+
+// What is asked for, one after the other: the grid, or sweeps; of the page both.
+Result<std::vector<Part>> parts_of(const EsgOptions& options) {
+  std::vector<EsgOptions> all{options};
+  if (options.sweeps == std::vector<std::string>{std::string(kPage)}) {
+    EsgOptions grid = options, sweeps = options;
+    grid.sweeps.clear();
+    grid.full = true;
+    grid.streams = options.streams.value_or(kPageStreams);
+    sweeps.sweeps = page_sweeps();
+    sweeps.streams = options.streams.value_or(kPageSweepStreams);
+    sweeps.requests = options.requests.value_or(kPageSweepRequests);
+    sweeps.full = false;
+    all = {grid, sweeps};
+  }
+  std::vector<Part> out;
+  for (const EsgOptions& one : all) {
+    auto part = part_of(one);
+    if (!part) return part.error();
+    out.push_back(std::move(part).value());
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<std::vector<Row>> reproduce_esg(const EsgOptions& options, Means means) {
-  const Length length = length_of(options);
-  const auto evaluation = make_evaluation(options.profiles, length);
-  if (!evaluation) return evaluation.error();
-  Player player(std::move(means), {{"full", options.full ? 1.0 : 0.0}});
-  if (options.sweeps.empty()) return play_grid(options, *evaluation, length, player);
-  return play_sweeps(options, *evaluation, player);
+Result<std::vector<Row>> reproduce_esg(const EsgOptions& options, const Means& means) {
+  const auto parts = parts_of(options);
+  if (!parts) return parts.error();
+  std::uint64_t work = 0;
+  for (const auto& [own, length, evaluation] : *parts) {
+    if (const Status known = check_sweeps(own.sweeps); !known) return known.error();
+    work += own.sweeps.empty() ? work_of_grid(own, evaluation, length) : work_of_sweeps(own, evaluation, length);
+  }
+  if (means.expect) means.expect(work);
+  std::vector<Row> out;
+  for (const auto& [own, length, evaluation] : *parts) {
+    Player player(means, {{"full", own.full ? 1.0 : 0.0}});
+    const auto rows =
+        own.sweeps.empty() ? play_grid(own, evaluation, length, player) : play_sweeps(own, evaluation, length, player);
+    if (!rows) return rows.error();
+    out.insert(out.end(), rows->begin(), rows->end());
+  }
+  return out;
 }
 
 }  // namespace sluice::reproduce

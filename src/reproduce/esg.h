@@ -12,7 +12,7 @@ namespace sluice::reproduce {
 
 struct EsgOptions {
   std::vector<Setting> settings;  // empty: the three headline settings; with `full` all nine
-  bool full = false;              // 20 streams × 20,000 requests, Aquatope's full budget, `esg-tuned` tuned anew
+  bool full = false;              // 20 streams × 20,000 requests, Aquatope's full budget, ESG's twins tuned anew
   std::optional<std::uint64_t> streams, requests;
   std::vector<std::string> sweeps;  // instead of the settings: these
   Profiles profiles;
@@ -22,6 +22,6 @@ struct EsgOptions {
 [[nodiscard]] std::span<const std::string_view> sweep_names();
 
 // An error if a sweep is unknown, a profile cannot be used or a run breaks an invariant.
-[[nodiscard]] Result<std::vector<Row>> reproduce_esg(const EsgOptions& options, Means means);
+[[nodiscard]] Result<std::vector<Row>> reproduce_esg(const EsgOptions& options, const Means& means);
 
 }  // namespace sluice::reproduce

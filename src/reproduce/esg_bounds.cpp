@@ -71,13 +71,12 @@ Result<std::vector<Row>> play_bounds(const std::vector<Setting>& settings, const
     if (!made) return made.error();
     offered.push_back(std::make_unique<Offered>(std::move(made).value()));
     const double least = add_offered(rows, setting, *offered.back());
-    for (const Contender& c : contenders(known_tuning(s))) {
+    for (const Contender& c : contenders(known_twins(s))) {
       trials.push_back(trials_of("bounds", setting, c, set_up, 1).front());
       watched.push_back({setting, least, offered.back().get(), std::make_unique<Ends>(length.played())});
       observers.push_back(watched.back().ends.get());
     }
   }
-  player.expect(trials);
   const auto figures = player.play(trials, observers);
   if (!figures) return figures.error();
   std::vector<double> bound(trials.size());

@@ -38,7 +38,7 @@ Point point(const Search& search, const Experiment& evaluation, int load) {
     e.workload.arrivals = UniformGap{gap.low * (1 / times), gap.high * (1 / times)};
   }
   Point out{.setting = label(search, load), .set_up = std::move(e), .contenders = {search.contender}};
-  if (search.contender.name == "esg-tuned") out.tunings = short_tuning_grid();
+  if (search.contender.name == "esg-tuned") out.tuning = Tuning::brief;
   return out;
 }
 
@@ -49,7 +49,10 @@ std::vector<Search> searches(const EsgOptions& options) {
         std::any_of(options.settings.begin(), options.settings.end(), [&](const Setting& s) { return s.slo == slo; });
     if (!options.settings.empty() && !wanted) continue;
     for (const bool poisson : {false, true}) {
-      for (Contender& c : contenders({})) out.push_back({slo, poisson, std::move(c), {}, {}});
+      for (Contender& c : contenders({})) {
+        if (c.name == "esg-thrifty") continue;  // it gives up hits, which are what is asked for
+        out.push_back({slo, poisson, std::move(c), {}, {}});
+      }
     }
   }
   return out;
@@ -70,8 +73,8 @@ Bisection bracket(const std::vector<double>& axis) {
 }
 
 // Load by load. Whoever has collapsed is not asked about more: queues without end tell nothing and take long.
-Status play_axis(std::vector<Search>& all, const Experiment& evaluation, std::uint64_t streams, Player& player,
-                 std::vector<Row>& rows) {
+Status play_axis(std::vector<Search>& all, const Experiment& evaluation, const Length& length, Player& player,
+                 std::vector<Row>& rows, std::uint64_t& took) {
   for (int load = kStep; load <= kTop; load += kStep) {
     std::vector<Point> points;
     std::vector<Search*> open;
@@ -80,7 +83,8 @@ Status play_axis(std::vector<Search>& all, const Experiment& evaluation, std::ui
       points.push_back(point(search, evaluation, load));
       open.push_back(&search);
     }
-    const auto played = play_points(player, "load-axis", points, streams);
+    took += work_of(points, length);
+    const auto played = play_points(player, "load-axis", points, length.streams);
     if (!played) return played.error();
     for (std::size_t i = 0; i < open.size(); ++i) {
       open[i]->axis.push_back(mean_hits((*played)[i]));
@@ -93,7 +97,8 @@ Status play_axis(std::vector<Search>& all, const Experiment& evaluation, std::ui
 }
 
 // One step of every bisection that is not done; false when all are.
-Result<bool> step(std::vector<Search>& all, const Experiment& evaluation, std::uint64_t streams, Player& player) {
+Result<bool> step(std::vector<Search>& all, const Experiment& evaluation, const Length& length, Player& player,
+                  std::uint64_t& took) {
   std::vector<Point> points;
   std::vector<Search*> open;
   for (Search& search : all) {
@@ -103,19 +108,11 @@ Result<bool> step(std::vector<Search>& all, const Experiment& evaluation, std::u
     open.push_back(&search);
   }
   if (open.empty()) return false;
-  const auto played = play_points(player, "capacity", points, streams);
+  took += work_of(points, length);
+  const auto played = play_points(player, "capacity", points, length.streams);
   if (!played) return played.error();
   for (std::size_t i = 0; i < open.size(); ++i) open[i]->bisection->tell(mean_hits((*played)[i]) >= kEnough);
   return true;
-}
-
-std::uint64_t expected_work(const std::vector<Search>& all, const Length& length) {
-  constexpr std::uint64_t kRunsOfOne = kTop / kStep + 5;  // of the axis, and halvings of a step
-  std::uint64_t runs = 0;
-  for (const Search& search : all) {
-    runs += kRunsOfOne * (length.streams + (search.contender.name == "esg-tuned" ? short_tuning_grid().size() : 0));
-  }
-  return runs * length.played();
 }
 
 }  // namespace
@@ -131,17 +128,28 @@ void Bisection::tell(bool good) {
   (good ? good_ : bad_) = *asked;
 }
 
+std::uint64_t work_of_capacity(const EsgOptions& options, const Experiment& evaluation, const Length& length) {
+  constexpr std::uint64_t kRunsOfOne = kTop / kStep + 5;  // of the axis, and halvings of a step
+  std::uint64_t runs = 0, tuning = 0;
+  for (const Search& search : searches(options)) {
+    runs += kRunsOfOne * length.streams;
+    if (search.contender.name == "esg-tuned") tuning += kRunsOfOne * work_of(Tuning::brief, evaluation);
+  }
+  return runs * length.played() + tuning;
+}
+
 Result<std::vector<Row>> play_capacity(const EsgOptions& options, const Experiment& evaluation, const Length& length,
                                        Player& player) {
   std::vector<Search> all = searches(options);
-  if (player.means().expect) player.means().expect(expected_work(all, length));
+  std::uint64_t took = 0;
   std::vector<Row> rows;
-  if (const Status axis = play_axis(all, evaluation, length.streams, player, rows); !axis) return axis.error();
+  if (const Status axis = play_axis(all, evaluation, length, player, rows, took); !axis) return axis.error();
   for (;;) {
-    const auto more = step(all, evaluation, length.streams, player);
+    const auto more = step(all, evaluation, length, player, took);
     if (!more) return more.error();
     if (!*more) break;
   }
+  player.settle(work_of_capacity(options, evaluation, length), took);
   for (const Search& search : all) {
     Row row{"capacity", str(name_of(search.slo), "/", search.poisson ? "poisson" : "uniform-gap"),
             search.contender.name, "capacity_at_99"};

@@ -24,6 +24,8 @@ class Bisection {
 
 // A load axis of ×0.2 to ×1.6 (experiment `load-axis`) and the capacity at 99 % hits to 0.01 (metric `capacity_at_99`),
 // with uniform gaps and Poisson arrivals, for the objectives of options.settings or all three.
+[[nodiscard]] std::uint64_t work_of_capacity(const EsgOptions& options, const Experiment& evaluation,
+                                             const Length& length);  // about
 [[nodiscard]] Result<std::vector<Row>> play_capacity(const EsgOptions& options, const Experiment& evaluation,
                                                      const Length& length, Player& player);
 

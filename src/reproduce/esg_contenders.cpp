@@ -9,16 +9,21 @@ constexpr std::array<std::string_view, 5> kPaper{"esg", "infless", "fast-gshare"
 
 }  // namespace
 
-std::vector<Contender> contenders(const EsgTuning& tuned) {
-  return {{"sluice", "sluice", {}},   {"sluice-hits", "sluice", {{"fair", 0}}},
-          {"esg", "esg", {}},         {"esg-tuned", "esg", tuned.parameters()},
-          {"infless", "infless", {}}, {"fast-gshare", "fast-gshare", {}},
-          {"orion", "orion", {}},     {"aquatope", "aquatope", {}},
+std::vector<Contender> contenders(const EsgTwins& twins) {
+  return {{"sluice", "sluice", {}},
+          {"sluice-hits", "sluice", {{"fair", 0}}},
+          {"esg", "esg", {}},
+          {"esg-tuned", "esg", twins.tuned.parameters()},
+          {"esg-thrifty", "esg", twins.thrifty.parameters()},
+          {"infless", "infless", {}},
+          {"fast-gshare", "fast-gshare", {}},
+          {"orion", "orion", {}},
+          {"aquatope", "aquatope", {}},
           {"fifo", "fifo", {}}};
 }
 
-Contender contender(std::string_view name, const EsgTuning& tuned) {
-  for (Contender& c : contenders(tuned)) {
+Contender contender(std::string_view name, const EsgTwins& twins) {
+  for (Contender& c : contenders(twins)) {
     if (c.name == name) return c;
   }
   CHECK_MSG(false, std::string(name));

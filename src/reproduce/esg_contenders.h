@@ -16,10 +16,10 @@ struct Contender {
   std::map<std::string, double> parameters;
 };
 
-// `sluice` as it is, `sluice-hits` (the same, not fair between applications), `esg`, `esg-tuned`, the four baselines
-// and `fifo`, in this order.
-[[nodiscard]] std::vector<Contender> contenders(const EsgTuning& tuned);
-[[nodiscard]] Contender contender(std::string_view name, const EsgTuning& tuned = {});  // REQUIRES: it is one of them
+// `sluice` as it is, `sluice-hits` (the same, not fair between applications), `esg`, its twins `esg-tuned` and
+// `esg-thrifty`, the four baselines and `fifo`, in this order.
+[[nodiscard]] std::vector<Contender> contenders(const EsgTwins& twins);
+[[nodiscard]] Contender contender(std::string_view name, const EsgTwins& twins = {});  // REQUIRES: it is one of them
 // The five of the paper: esg and its four baselines.
 [[nodiscard]] std::span<const std::string_view> paper_contenders();
 

@@ -18,6 +18,10 @@ constexpr std::array kMetrics{
     Metric{"p95_ms", [](F f) -> Number { return f.p95_ms; }},
     Metric{"configuration_miss_rate", [](F f) -> Number { return f.configuration_miss_rate; }},
     Metric{"search_us", [](F f) -> Number { return f.search_us; }},
+    Metric{"search_us_p50", [](F f) -> Number { return f.search_us_p50; }},
+    Metric{"search_us_p90", [](F f) -> Number { return f.search_us_p90; }},
+    Metric{"search_us_p99", [](F f) -> Number { return f.search_us_p99; }},
+    Metric{"search_us_max", [](F f) -> Number { return f.search_us_max; }},
     Metric{"mean_batch", [](F f) -> Number { return f.mean_batch; }},
     Metric{"vgpu_share", [](F f) -> Number { return f.slice_share; }},
     Metric{"idle_warm_gb_s", [](F f) -> Number { return f.idle_warm_gb_s; }},
@@ -92,7 +96,11 @@ Figures figures_of(const sim::RunResult& run, const LatencyShares& latencies) {
               .cost_per_request = run.cost_per_request(),
               .p95_ms = run.latency.quantile_ms(0.95),
               .search_us = run.thinking.mean_ms() * 1e3,
+              .search_us_p50 = run.thinking.quantile_ms(0.5) * 1e3,
+              .search_us_p90 = run.thinking.quantile_ms(0.9) * 1e3,
               .search_us_p95 = run.thinking.quantile_ms(0.95) * 1e3,
+              .search_us_p99 = run.thinking.quantile_ms(0.99) * 1e3,
+              .search_us_max = run.thinking.quantile_ms(1) * 1e3,
               .expansions = static_cast<double>(run.expansions) / batches,
               .mean_batch = run.mean_batch(),
               .slice_share = run.seconds > 0 ? run.slice_seconds / run.seconds / run.slice_capacity : 0,
@@ -141,7 +149,11 @@ Figures mean_of(std::span<const Figures> streams) {
     out.p95_ms += f.p95_ms * weight;
     add(out.configuration_miss_rate, f.configuration_miss_rate, weight);
     out.search_us += f.search_us * weight;
+    out.search_us_p50 += f.search_us_p50 * weight;
+    out.search_us_p90 += f.search_us_p90 * weight;
     out.search_us_p95 += f.search_us_p95 * weight;
+    out.search_us_p99 += f.search_us_p99 * weight;
+    out.search_us_max += f.search_us_max * weight;
     out.expansions += f.expansions * weight;
     out.mean_batch += f.mean_batch * weight;
     out.slice_share += f.slice_share * weight;

@@ -28,8 +28,9 @@ struct Figures {
   double cost_per_request = 0;
   double p95_ms = 0;
   std::optional<double> configuration_miss_rate;  // nothing for schedulers that do not plan ahead
-  double search_us = 0, search_us_p95 = 0;        // the scheduler's time charged for a batch
-  double expansions = 0;                          // for a batch
+  double search_us = 0, search_us_p50 = 0, search_us_p90 = 0, search_us_p95 = 0, search_us_p99 = 0,
+         search_us_max = 0;  // the scheduler's time charged for a batch
+  double expansions = 0;     // for a batch
   double mean_batch = 0;
   double slice_share = 0;  // of the cluster's slices, held
   double cold_starts = 0, idle_warm_gb_s = 0;

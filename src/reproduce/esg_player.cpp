@@ -40,13 +40,6 @@ Means plain_means() {
   }};
 }
 
-void Player::expect(const std::vector<Trial>& trials) const {
-  if (!means_.expect) return;
-  std::uint64_t work = 0;
-  for (const Trial& trial : trials) work += work_of(trial);
-  means_.expect(work);
-}
-
 const Player::Presets* Player::presets_of(const Experiment& set_up) const {
   for (const Presets& presets : presets_) {
     if (same_presets(*presets.set_up, set_up)) return &presets;
@@ -95,7 +88,8 @@ Result<Figures> Player::play_one(const Trial& trial, sim::Observer* observer) co
   LatencyShares latencies(trial.set_up->applications.size(), workload.warmup, workload.requests);
   const std::unique_ptr<sim::Observer> log = means_.log ? means_.log(trial) : nullptr;
   Watchers watchers({&latencies, log.get(), observer});
-  sim::WorldOptions options{.scheduler = trial.scheduler, .seed = trial.seed, .observer = &watchers};
+  sim::WorldOptions options{
+      .scheduler = trial.scheduler, .seed = trial.seed, .begins_empty = trial.begins_empty, .observer = &watchers};
   if (trial.scheduler == "aquatope") options.prepared.aquatope = presets_of(*trial.set_up)->made;
   std::uint64_t seen = 0;
   options.progress = [&](std::uint64_t requests) {

@@ -23,6 +23,7 @@ struct Trial {
   std::shared_ptr<const Experiment> set_up;
   std::uint64_t seed = 1;
   std::shared_ptr<const std::string> trace_text{};  // of the trace that the set-up plays; null: it plays none
+  bool begins_empty = false;                        // counted instances: nothing is loaded at the start
 };
 
 // What is lent. All but `run` may be left out. `done`, `log` and the observers it makes are used from several threads.
@@ -48,7 +49,11 @@ class Player {
   [[nodiscard]] Result<std::vector<Figures>> play(const std::vector<Trial>& trials,
                                                   const std::vector<sim::Observer*>& observers);
   [[nodiscard]] const Means& means() const { return means_; }
-  void expect(const std::vector<Trial>& trials) const;  // to be called once for all trials that will be played
+  // What was expected of something adaptive and what it took: makes up for the difference.
+  void settle(std::uint64_t expected, std::uint64_t took) const {
+    if (took < expected) done(expected - took);
+    if (took > expected && means_.expect) means_.expect(took - expected);
+  }
 
  private:
   struct Presets {

@@ -8,36 +8,25 @@
 namespace sluice::reproduce {
 namespace {
 
-Contender tried(const EsgTuning& tuning) {
-  return {"esg-tuned", "esg", tuning.parameters()};
+TwinSearch search_of(const Point& point) {
+  const auto set_up = std::make_shared<const Experiment>(for_tuning(point.set_up, point.tuning));
+  return {point.tuning, [setting = point.setting, set_up](const Contender& contender) {
+            Trial out = trials_of("tuning", setting, contender, *set_up, 1).front();
+            out.seed = kTuningSeed;
+            return out;
+          }};
 }
 
-// Gives every `esg-tuned` its parameters; what was chosen, by point.
-Result<std::vector<std::optional<EsgTuning>>> tune(Player& player, std::vector<Point>& points) {
-  std::vector<Trial> trials;
-  for (const Point& point : points) {
-    for (const EsgTuning& tuning : point.tunings) {
-      std::vector<Trial> one = trials_of("tuning", point.setting, tried(tuning), point.set_up, 1);
-      one.front().experiment =
-          str("tuning/safety=", tuning.safety, ",k=", tuning.k, ",order=", tuning.order, ",group=", tuning.group);
-      trials.push_back(std::move(one.front()));
-    }
+// Gives ESG's twins their parameters; what was found, by point.
+Result<std::vector<std::optional<EsgTwins>>> tune(Player& player, std::vector<Point>& points) {
+  std::vector<TwinSearch> searches;
+  for (const Point& point : points) searches.push_back(search_of(point));
+  auto found = find_twins(player, searches);
+  if (!found) return found;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if ((*found)[p]) make_twins(points[p].contenders, *(*found)[p]);
   }
-  const auto figures = player.play(trials);
-  if (!figures) return figures.error();
-  std::vector<std::optional<EsgTuning>> out;
-  std::size_t first = 0;
-  for (Point& point : points) {
-    out.emplace_back();
-    if (point.tunings.empty()) continue;
-    const std::span all(*figures);
-    out.back() = point.tunings[best_tuning(all.subspan(first, point.tunings.size()))];
-    first += point.tunings.size();
-    for (Contender& c : point.contenders) {
-      if (c.name == "esg-tuned") c.parameters = out.back()->parameters();
-    }
-  }
-  return out;
+  return found;
 }
 
 void add_interval(const Row& row, const Spread& spread, std::vector<Row>& out) {
@@ -76,20 +65,23 @@ const std::vector<Figures>* PlayedPoint::find(std::string_view contender) const 
 }
 
 std::uint64_t work_of(const std::vector<Point>& points, const Length& length) {
-  std::uint64_t runs = 0;
-  for (const Point& point : points) runs += point.contenders.size() * length.streams + point.tunings.size();
-  return runs * length.played();
+  std::uint64_t out = 0;
+  for (const Point& point : points) {
+    out += point.contenders.size() * length.streams * length.played() + work_of(point.tuning, point.set_up);
+  }
+  return out;
 }
 
 Result<std::vector<PlayedPoint>> play_points(Player& player, const std::string& experiment,
                                              const std::vector<Point>& points, std::uint64_t streams) {
   std::vector<Point> tuned = points;
-  const auto tunings = tune(player, tuned);
-  if (!tunings) return tunings.error();
+  const auto twins = tune(player, tuned);
+  if (!twins) return twins.error();
   std::vector<Trial> trials;
   for (const Point& point : tuned) {
     for (const Contender& contender : point.contenders) {
       std::vector<Trial> own = trials_of(experiment, point.setting, contender, point.set_up, streams);
+      for (Trial& trial : own) trial.begins_empty = point.begins_empty;
       std::move(own.begin(), own.end(), std::back_inserter(trials));
     }
   }
@@ -98,7 +90,7 @@ Result<std::vector<PlayedPoint>> play_points(Player& player, const std::string& 
   std::vector<PlayedPoint> out;
   auto next = figures->begin();
   for (std::size_t p = 0; p < tuned.size(); ++p) {
-    PlayedPoint& point = out.emplace_back(PlayedPoint{tuned[p].setting, {}, (*tunings)[p]});
+    PlayedPoint& point = out.emplace_back(PlayedPoint{tuned[p].setting, {}, (*twins)[p]});
     for (const Contender& contender : tuned[p].contenders) {
       const auto end = next + static_cast<std::ptrdiff_t>(streams);
       point.contenders.emplace_back(contender.name, std::vector<Figures>(next, end));
@@ -127,6 +119,24 @@ std::vector<Row> rows_of(const std::string& experiment, const PlayedPoint& point
       if (compared && sluice != nullptr && name != "sluice") add_paired(row, metric, figures, *sluice, out);
     }
   }
+  if (point.twins) {
+    const std::vector<Row> twins = rows_of(point.setting, *point.twins);
+    out.insert(out.end(), twins.begin(), twins.end());
+  }
+  return out;
+}
+
+std::vector<Row> rows_of(const std::string& setting, const EsgTwins& twins) {
+  std::vector<Row> out;
+  const auto add = [&](const char* twin, const EsgTuning& tuning) {
+    for (const auto& [name, value] : tuning.parameters()) {
+      Row row{"tuning", setting, twin, name};
+      row.ours = value;
+      out.push_back(std::move(row));
+    }
+  };
+  add("esg-tuned", twins.tuned);
+  add("esg-thrifty", twins.thrifty);
   return out;
 }
 

@@ -200,7 +200,8 @@ Row our_row(const std::string& setting, std::string scheduler, std::string metri
 
 void against_all(const FigureTable& table, const std::string& setting, const Figures& sluice, std::vector<Row>& out) {
   double best = -1, cheapest = kInfinity;
-  for (const std::string_view name : {"esg", "esg-tuned", "infless", "fast-gshare", "orion", "aquatope"}) {
+  for (const std::string_view name :
+       {"esg", "esg-tuned", "esg-thrifty", "infless", "fast-gshare", "orion", "aquatope"}) {
     const Figures* other = table.find(setting, name);
     if (other == nullptr) continue;
     best = std::max(best, other->hit_rate);

@@ -121,8 +121,8 @@ TEST(AzureRows, CompareTheSchedulersInOneExperiment) {
     settings.insert(row.setting);
   }
   EXPECT_EQ(settings.size(), 9u);
-  EXPECT_EQ(schedulers, (std::set<std::string>{"sluice", "sluice-hits", "esg", "esg-tuned", "infless", "fast-gshare",
-                                               "orion", "aquatope", "fifo"}));
+  EXPECT_EQ(schedulers, (std::set<std::string>{"sluice", "sluice-hits", "esg", "esg-tuned", "esg-thrifty", "infless",
+                                               "fast-gshare", "orion", "aquatope", "fifo"}));
   const auto of = [&](std::string_view setting, std::string_view metric) {
     const auto found = std::ranges::find_if(*rows, [&](const Row& row) {
       return row.scheduler == "fifo" && row.setting == setting && row.metric == metric;

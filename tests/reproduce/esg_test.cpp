@@ -54,7 +54,7 @@ TEST(EsgSettings, OtherProfilesReplaceThoseOfTheSameName) {
 
 TEST(EsgTuned, TakesTheMostHits) {
   const std::vector<Figures> tried{{.hit_rate = 0.98, .cost_per_met = 1}, {.hit_rate = 0.99, .cost_per_met = 2}};
-  EXPECT_EQ(best_tuning(tried), 1u);
+  EXPECT_EQ(most_hits_of(tried), 1u);
 }
 
 TEST(EsgTuned, OfThoseWithinATenthOfAPointTheCheapest) {
@@ -62,13 +62,56 @@ TEST(EsgTuned, OfThoseWithinATenthOfAPointTheCheapest) {
                                    {.hit_rate = 0.9900, .cost_per_met = 4},
                                    {.hit_rate = 0.9892, .cost_per_met = 2},
                                    {.hit_rate = 0.9880, .cost_per_met = 1}};
-  EXPECT_EQ(best_tuning(tried), 2u);
+  EXPECT_EQ(most_hits_of(tried), 2u);
 }
 
 TEST(EsgTuned, OfEqualOnesTheFirstAndNobodyMetIsTheDearest) {
-  EXPECT_EQ(best_tuning(std::vector<Figures>{{.hit_rate = 1, .cost_per_met = 1}, {.hit_rate = 1, .cost_per_met = 1}}),
+  EXPECT_EQ(most_hits_of(std::vector<Figures>{{.hit_rate = 1, .cost_per_met = 1}, {.hit_rate = 1, .cost_per_met = 1}}),
             0u);
-  EXPECT_EQ(best_tuning(std::vector<Figures>{{}, {.hit_rate = 0.0005, .cost_per_met = 9}}), 1u);
+  EXPECT_EQ(most_hits_of(std::vector<Figures>{{}, {.hit_rate = 0.0005, .cost_per_met = 9}}), 1u);
+}
+
+TEST(EsgTuned, TheThriftyTwinIsTheCheapestWithinAPoint) {
+  const std::vector<Figures> tried{{.hit_rate = 0.9920, .cost_per_met = 4},
+                                   {.hit_rate = 0.9825, .cost_per_met = 2},
+                                   {.hit_rate = 0.9810, .cost_per_met = 1}};
+  EXPECT_EQ(thriftiest_of(tried), 1u);
+}
+
+// A made-up world: hits by some parameters, cost by others and by safety.
+Figures made_up(const EsgTuning& t) {
+  const double hits = 0.9 +
+                      (t.safety == 1.06   ? 0.04
+                       : t.safety == 1.04 ? 0.035
+                                          : 0) +
+                      (t.fails == 30 ? 0.02 : 0) + (t.fallback == 2 ? 0.01 : 0) + (t.drop == 1 ? 0.01 : 0) +
+                      (t.group == 5 ? 0.01 : 0);
+  return {.hit_rate = hits, .cost_per_met = 200 + 100 * (t.safety - 1) - (t.distinct == 1 ? 10 : 0) + t.k};
+}
+
+std::pair<EsgTwins, std::vector<EsgTuning>> searched(unsigned rounds) {
+  TuningSearch search(rounds);
+  std::vector<EsgTuning> tried;
+  for (std::vector<EsgTuning> asked = search.next(); !asked.empty(); asked = search.next()) {
+    std::vector<Figures> figures;
+    for (const EsgTuning& tuning : asked) {
+      EXPECT_EQ(std::count(tried.begin(), tried.end(), tuning), 0) << "tried twice";
+      tried.push_back(tuning);
+      figures.push_back(made_up(tuning));
+    }
+    search.tell(figures);
+  }
+  return {search.best(), tried};
+}
+
+TEST(TuningSearch, FindsBothTwinsWithFewTrials) {
+  for (const unsigned rounds : {1u, 3u}) {
+    const auto [twins, tried] = searched(rounds);
+    EXPECT_NEAR(made_up(twins.tuned).hit_rate, 0.99, 1e-9) << rounds;
+    EXPECT_GE(made_up(twins.thrifty).hit_rate, 0.98 - 1e-9) << rounds;
+    EXPECT_NEAR(*made_up(twins.thrifty).cost_per_met, 200 + 4 - 10 + 1, 1e-9) << rounds;
+    EXPECT_LE(tried.size(), TuningSearch::expected(rounds)) << rounds;
+  }
 }
 
 // The largest good number below `bad`, if those up to `last` are good.
@@ -181,6 +224,26 @@ TEST(Esg, PlaysSweepsAndSaysWhichItDoesNotKnow) {
   const auto wrong = reproduce_esg({.requests = 50, .sweeps = {"nose"}}, plain_means());
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.error().message.find("'noise'"), std::string::npos) << wrong.error().message;
+}
+
+// Nobody knows before how many combinations a search will try.
+TEST(Esg, WhatSweepsThatTuneAreExpectedToTakeComesOutInTheEnd) {
+  std::uint64_t expected = 0, done = 0;
+  Means means = plain_means();
+  means.expect = [&](std::uint64_t work) { expected += work; };
+  means.done = [&](std::uint64_t work) { done += work; };
+  std::set<std::uint64_t> tuned_on, measured_on;
+  means.log = [&](const Trial& trial) -> std::unique_ptr<sim::Observer> {
+    (trial.experiment.starts_with("tuning") ? tuned_on : measured_on).insert(trial.seed);
+    return nullptr;
+  };
+  const EsgOptions options{
+      .settings = {{Slo::strict, Load::light}}, .streams = 2, .requests = 20, .sweeps = {"transfer"}};
+  const auto rows = reproduce_esg(options, means);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_EQ(done, expected);
+  EXPECT_EQ(measured_on, (std::set<std::uint64_t>{1, 2}));
+  EXPECT_EQ(tuned_on, (std::set<std::uint64_t>{kTuningSeed}));
 }
 
 }  // namespace
