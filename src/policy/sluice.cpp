@@ -80,7 +80,7 @@ class SluiceDispatch final : public Dispatch {
     const auto rise = [&](double from) { return std::clamp((load - from) / 0.15, 0.0, 1.0); };
     least_gain_ = settings_.wait_gain * rise(settings_.wait_load);
     reserve_ms_ = settings_.reserve_load_ms * rise(0.75);
-    roomiest_ = load <= settings_.roomiest_load;
+    roomiest_ = load <= (slots_matter() ? std::min(kSlotsLoad, settings_.roomiest_load) : settings_.roomiest_load);
     cold_ = std::any_of(view.invokers.begin(), view.invokers.end(),
                         [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
   }
@@ -121,6 +121,7 @@ class SluiceDispatch final : public Dispatch {
 
  private:
   static constexpr double kLearn = 0.02;
+  static constexpr double kSlotsLoad = 0.6;  // up to it the roomiest machine is taken where slots_matter()
   // Rates within a step are the same to the waiting rule; per ms.
   static constexpr double kRateLeast = 1e-6, kRateStep = 1.1;
   static constexpr std::size_t kRateSteps = 200;
@@ -194,6 +195,13 @@ class SluiceDispatch final : public Dispatch {
       for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
     }
     return std::max<std::uint64_t>(1, hash.value());  // 0: nothing
+  }
+
+  // Whether some machine's slices cannot start everywhere. There small shares that are spread out leave no start for
+  // wide ones, however much is free (docs/reproduce-esg.md, layouts).
+  [[nodiscard]] bool slots_matter() const {
+    return std::any_of(state_->shapes.begin(), state_->shapes.end(),
+                       [](const NodeGroup& machine) { return machine.layout != SliceLayout::any; });
   }
 
   static std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlanner& planner) {

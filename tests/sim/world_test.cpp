@@ -81,6 +81,13 @@ TEST(World, SluiceIsChargedForBuildingItsTables) {
   EXPECT_LT(result.thinking.quantile_ms(1), 200);
 }
 
+// With MIG's start slots small shares that are spread out would leave no place for wide ones.
+TEST(World, SluicePacksWhereSlicesCannotStartEverywhere) {
+  Experiment heavy = experiment("examples/esg/relaxed_heavy.yaml", 3'000);
+  for (NodeGroup& node : heavy.cluster.nodes) node.layout = SliceLayout::mig;
+  EXPECT_GT(run(heavy, "sluice").hit_rate(), 0.998);
+}
+
 TEST(World, SavingAndReloadingAtRandomEventsChangesNothing) {
   const Experiment moderate = experiment("examples/esg/moderate_heavy.yaml", 60);
   for (const std::string scheduler : {"sluice", "esg", "kaas-round-robin"}) {
