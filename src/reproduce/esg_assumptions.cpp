@@ -96,7 +96,8 @@ void judge(const std::string& assumption, const FigureTable& table, std::vector<
     const double holds = *row.holds ? 1 : 0;
     all += 1;
     held += holds;
-    if (row.metric == "hit_rate_lead") leads += holds;
+    // Where nobody meets anything nobody leads.
+    if (row.metric == "hit_rate_lead" && table.find(row.setting, "esg")->hit_rate > 0) leads += holds;
     if (row.metric == "hit_rate_gain_points") gains += holds;
     if (row.metric == "configuration_miss_rate_rise") rises += holds;
     if (row.metric == "configuration_miss_rate_fall") falls += holds;
