@@ -11,6 +11,7 @@
 #include "reproduce/esg_capacity.h"
 #include "reproduce/esg_contenders.h"
 #include "reproduce/esg_points.h"
+#include "reproduce/esg_sweeps.h"
 #include "spec/load.h"
 
 namespace sluice::reproduce {
@@ -256,6 +257,14 @@ TEST(Esg, PlaysSweepsAndSaysWhichItDoesNotKnow) {
   const auto wrong = reproduce_esg({.requests = 50, .sweeps = {"nose"}}, plain_means());
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.error().message.find("'noise'"), std::string::npos) << wrong.error().message;
+  EXPECT_FALSE(reproduce_esg({.requests = 50, .sweeps = {"k", "page"}}, plain_means()).ok()) << "it has the others";
+}
+
+TEST(Esg, EverySweepOfThePageIsKnown) {
+  for (const std::string& sweep : page_sweeps()) {
+    EXPECT_NE(std::ranges::find(sweep_names(), sweep), sweep_names().end()) << sweep;
+  }
+  EXPECT_TRUE(check_sweeps(page_sweeps()).ok());
 }
 
 // Nobody knows before how many combinations a search will try.
