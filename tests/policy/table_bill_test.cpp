@@ -41,7 +41,7 @@ TEST(TableBill, ChargesAgainWhatNobodyHadMeanwhile) {
 TEST(TableBill, ChargesARuleForEveryRateAndAgainForAnotherKindOrPlan) {
   TableBill bill;
   bill.uses(kFirst, 7);
-  for (const std::size_t rate : {3, 9, 3}) bill.rule(kFirst, 0, rate, 10);
+  for (const std::size_t rate : {3u, 9u, 3u}) bill.rule(kFirst, 0, rate, 10);
   EXPECT_EQ(bill.owed(), 20u);
   bill.rule(kFirst, 1, 3, 10);
   bill.rule(kFirst, 0, 3, 10);
