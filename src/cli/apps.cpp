@@ -11,7 +11,9 @@ namespace sluice::cli {
 namespace {
 
 std::string objective_text(const data::Json& application) {
-  return fmt::format("{} p{:g}", ms_text(number_at(application, "slo_ms")), number_at(application, "percentile"));
+  const auto percentile = maybe_number_at(application, "percentile");
+  const std::string latency = ms_text(number_at(application, "slo_ms"));
+  return percentile ? fmt::format("{} p{:g}", latency, *percentile) : latency;
 }
 
 void print(std::span<const data::Json> applications) {

@@ -119,8 +119,8 @@ Json to_json(const Application& application) {
                          {"runtime", bodies_text(function)},
                          {"profile", profile_text(function.profile)}});
   }
-  Json objective = {{"latency_ms", application.objective.latency.to_ms()},
-                    {"percentile", application.objective.percentile}};
+  Json objective = {{"latency_ms", application.objective.latency.to_ms()}};
+  if (application.objective.percentile) objective["percentile"] = *application.objective.percentile;
   if (application.objective.cost) objective["cost"] = *application.objective.cost;
   return {{"kind", "application"},        {"application", application.name},
           {"tenant", application.tenant}, {"objective", objective},

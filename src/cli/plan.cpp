@@ -50,7 +50,7 @@ int plan_command(const PlanOptions& options) {
   const PlanQuestion question{.from = *from,
                               .remaining_ms = slo_ms - options.elapsed_ms,
                               .queue = options.queue,
-                              .percentile = options.percentile.value_or(application->objective.percentile),
+                              .percentile = options.percentile ? options.percentile : application->objective.percentile,
                               .top = options.top,
                               .repeat = options.repeat};
   const plan::FrontierOptions thinning{.points_max =

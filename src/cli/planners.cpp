@@ -90,7 +90,7 @@ Result<PlanAnswer> ask_frontier(const plan::FrontierPlanner& planner, const Plan
                                                         {.stage = question.from,
                                                          .cap = question.queue,
                                                          .budget_ms = question.remaining_ms,
-                                                         .percentile = question.percentile},
+                                                         .percentile = question.percentile.value_or(50)},
                                                         workspace);
   out.search_us = median_us(
       question.repeat, [&] { (void)planner.query(question.from, question.queue, best.mean_budget_ms, workspace); });

@@ -130,7 +130,8 @@ WorkflowSummary summarize(const Application& application) {
 }
 
 std::string describe(const Objective& objective) {
-  std::string out = fmt::format("{} at percentile {}", to_string(objective.latency), objective.percentile);
+  std::string out = to_string(objective.latency);
+  out += objective.percentile ? fmt::format(" at percentile {}", *objective.percentile) : " for as many as possible";
   if (objective.cost) out += fmt::format(", at most ${} a request", *objective.cost);
   return out;
 }

@@ -28,7 +28,7 @@ struct WorkflowSummary {
 };
 
 [[nodiscard]] WorkflowSummary summarize(const Application& application);
-// "420 ms at percentile 95, at most $0.001 a request"
+// "420 ms at percentile 95, at most $0.001 a request"; without a percentile "420 ms for as many as possible"
 [[nodiscard]] std::string describe(const Objective& objective);
 
 }  // namespace sluice::cli

@@ -13,8 +13,9 @@
 namespace sluice {
 
 struct Objective {
-  Duration latency;             // of the whole call
-  double percentile = 50;       // in (0, 100)
+  Duration latency;  // of the whole call
+  // In (0, 100): the share of accepted requests that shall meet it, at the least cost. Absent: as many as possible.
+  std::optional<double> percentile;
   std::optional<Dollars> cost;  // per request, if limited
   friend bool operator==(const Objective&, const Objective&) = default;
   void visit(auto& archive) { archive(latency, percentile, cost); }

@@ -310,8 +310,8 @@ class WorkflowCheck {
 
 void check_objective(const Objective& objective, std::vector<Problem>& problems) {
   if (objective.latency <= Duration{}) problems.push_back({{}, "slo.latency", "must be positive"});
-  if (!(objective.percentile > 0 && objective.percentile < 100)) {
-    problems.push_back({{}, "slo.percentile", str("is ", objective.percentile, ", must be above 0 and below 100")});
+  if (objective.percentile && !(*objective.percentile > 0 && *objective.percentile < 100)) {
+    problems.push_back({{}, "slo.percentile", str("is ", *objective.percentile, ", must be above 0 and below 100")});
   }
   if (objective.cost && !(*objective.cost > 0))
     problems.push_back({{}, "slo.cost", str("is ", *objective.cost, ", must be positive")});

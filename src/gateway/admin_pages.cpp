@@ -32,6 +32,12 @@ ordered_json function_of(const Function& function) {
           {"profile", profile_of(function)}};
 }
 
+// Null: as many as possible.
+ordered_json percentile_of(const Application* application) {
+  if (application == nullptr || !application->objective.percentile) return nullptr;
+  return *application->objective.percentile;
+}
+
 ordered_json application_of(const live::Model& model) {
   ordered_json stages = ordered_json::array(), functions = ordered_json::array();
   const Application* application = model.application.get();
@@ -46,7 +52,7 @@ ordered_json application_of(const live::Model& model) {
           {"state", name_of(model.state)},
           {"reason", model.reason},
           {"slo_ms", application != nullptr ? application->objective.latency.to_ms() : 0.0},
-          {"percentile", application != nullptr ? application->objective.percentile : 0.0},
+          {"percentile", percentile_of(application)},
           {"stages", std::move(stages)},
           {"functions", std::move(functions)},
           {"requests",

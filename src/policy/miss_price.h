@@ -6,17 +6,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "base/archive.h"
-#include "domain/application.h"
 
 namespace sluice::policy {
-
-// The percentile that an application asks for. Documents that name none have 50: as many requests as possible.
-[[nodiscard]] inline std::optional<double> asked_percentile(const Objective& objective) {
-  return objective.percentile > 50 ? std::optional(objective.percentile) : std::nullopt;
-}
 
 class MissPrice {
  public:

@@ -142,12 +142,11 @@ class SluiceDispatch final : public Dispatch {
     const Objective& objective = view.application(request.application).application->objective;
     const Duration behind = view.now - request.deadline;
     const bool late = request.dropped || behind > Duration{};
-    const auto percentile = asked_percentile(objective);
-    if (!percentile) {
+    if (!objective.percentile) {
       const bool by_waiting = late && behind < request.waited;
       standing.patience = by_waiting ? standing.patience * 0.8 : std::min(1.0, standing.patience + 0.001);
     } else {
-      standing.price.ended(late, *percentile);
+      standing.price.ended(late, *objective.percentile);
     }
   }
 
@@ -177,7 +176,7 @@ class SluiceDispatch final : public Dispatch {
     if (!mine->fits) return nullptr;
     const Application& application = *view.application(queue.application).application;
     const std::uint32_t level =
-        asked_percentile(application.objective) ? state_->applications[queue.application.index()].price.level() : 0;
+        application.objective.percentile ? state_->applications[queue.application.index()].price.level() : 0;
     auto& found = mine->by_level[level];
     if (found == nullptr)
       found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, level, settings_.model);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/money.h"
@@ -10,12 +11,12 @@
 namespace sluice::report {
 
 struct PlanQuestion {
-  std::size_t from = 0;      // stage of the model
-  double remaining_ms = 0;   // of the objective
-  plan::BatchCap queue = 1;  // invocations that wait
-  double percentile = 50;
-  std::size_t top = 5;  // alternatives wanted
-  int repeat = 1;       // searches timed
+  std::size_t from = 0;              // stage of the model
+  double remaining_ms = 0;           // of the objective
+  plan::BatchCap queue = 1;          // invocations that wait
+  std::optional<double> percentile;  // of the latency, to be within it; absent: the mean
+  std::size_t top = 5;               // alternatives wanted
+  int repeat = 1;                    // searches timed
 };
 
 struct PlannedWorkflow {

@@ -46,7 +46,7 @@ class Writer {
     out["slo_ms"] = slo_ms();
     out["elapsed_ms"] = shown_.elapsed_ms;
     out["queue"] = question_.queue;
-    out["percentile"] = question_.percentile;
+    if (question_.percentile) out["percentile"] = *question_.percentile;
     if (answer_.percentile_ms > 0) out["percentile_ms"] = answer_.percentile_ms;
     out["error_bound"] = answer_.error_bound;
     out["binds"] = answer_.plans.empty() ? "time" : binds().word;
@@ -56,7 +56,7 @@ class Writer {
   [[nodiscard]] std::string text() {
     out_ += fmt::format("within {:.6g} ms", slo_ms());
     if (shown_.elapsed_ms > 0) out_ += fmt::format(", {:.6g} ms gone", shown_.elapsed_ms);
-    if (question_.percentile != 50) out_ += fmt::format(", percentile {}", question_.percentile);
+    if (question_.percentile) out_ += fmt::format(", percentile {}", *question_.percentile);
     out_ += fmt::format("; {} waiting; planner {}\n\n", question_.queue, shown_.planner_name);
     if (answer_.plans.empty()) {
       add_infeasible();
@@ -108,9 +108,9 @@ class Writer {
     if (std::isfinite(ms)) {
       out_ +=
           fmt::format("infeasible: the fastest plan needs {:.6g} ms, {:.6g} ms are left\n", ms, question_.remaining_ms);
-      if (question_.percentile > 50 && ms <= question_.remaining_ms)
+      if (question_.percentile > 50.0 && ms <= question_.remaining_ms)
         out_ += fmt::format("            (its mean fits, its percentile {} does not: about {:.6g} ms)\n",
-                            question_.percentile, answer_.percentile_ms);
+                            *question_.percentile, answer_.percentile_ms);
     } else {
       out_ += fmt::format("infeasible: with {} waiting some stage has no configuration with so small a batch\n",
                           question_.queue);
@@ -130,8 +130,8 @@ class Writer {
     table.add({"together", "", "", "", fmt::format("{:.1f}", plan.latency_ms),
                fmt::format("{:.1f} %", 100 * plan.latency_ms / question_.remaining_ms), dollars(plan.cost)});
     out_ += table.text("  ");
-    if (question_.percentile > 50 && answer_.percentile_ms > 0)
-      out_ += fmt::format("  percentile {} of the whole: {:.1f} ms\n", question_.percentile, answer_.percentile_ms);
+    if (question_.percentile > 50.0 && answer_.percentile_ms > 0)
+      out_ += fmt::format("  percentile {} of the whole: {:.1f} ms\n", *question_.percentile, answer_.percentile_ms);
   }
 
   // What would have to give for a cheaper plan: more time, or a longer queue. Asked of the frontier, whoever planned.

@@ -34,7 +34,7 @@ void read_slo(Fields& fields, ApplicationDraft& draft) {
   const auto deadline =
       number(inner.required("DeadlineMs", "\"DeadlineMs\": 200"), limits::duration_max.to_ms(), "slo.latency");
   if (deadline) objective.latency = Duration::ms(*deadline);
-  if (const auto value = number(inner.optional("Percentile"), 100, "slo.percentile")) objective.percentile = *value;
+  objective.percentile = number(inner.optional("Percentile"), 100, "slo.percentile");
   objective.cost = number(inner.optional("CostDollars"), 1e6, "slo.cost");
   inner.finish();
 }

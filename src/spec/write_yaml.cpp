@@ -232,7 +232,7 @@ std::string write_yaml(const Application& application) {
   std::string out = str("application: ", quoted(application.name), "\n", "tenant: ", quoted(application.tenant), "\n");
   Inline slo;
   slo.add("latency", to_string(application.objective.latency));
-  slo.add("percentile", str(application.objective.percentile));
+  if (application.objective.percentile) slo.add("percentile", str(*application.objective.percentile));
   if (application.objective.cost) slo.add("cost", str(*application.objective.cost));
   out += str("slo: ", slo.text(), "\n");
   out +=

@@ -19,7 +19,7 @@ Objective read_objective(const Cursor& cursor, ApplicationDraft& draft) {
     draft.marks["slo.latency"] = field->mark();
   }
   if (auto field = fields.optional("percentile")) {
-    out.percentile = field->number({-1e308, 1e308}).value_or(out.percentile);
+    out.percentile = field->number({-1e308, 1e308});
     draft.marks["slo.percentile"] = field->mark();
   }
   if (auto field = fields.optional("cost")) {

@@ -7,7 +7,7 @@
 namespace sluice::sim {
 namespace {
 
-RunResult run(double percentile) {
+RunResult run(std::optional<double> percentile) {
   const spec::Loaded loaded = spec::load("examples/esg/moderate_normal.yaml");
   EXPECT_TRUE(loaded.document.has_value());
   Experiment experiment = std::get<Experiment>(*loaded.document);
@@ -24,12 +24,15 @@ double met_of_accepted(const RunResult& result) {
 }
 
 TEST(Percentile, IsMetAndNotExceededByMuch) {
-  const RunResult all = run(50);  // as many as possible
-  const RunResult most = run(90);
+  const RunResult all = run(std::nullopt);  // as many as possible
+  const RunResult most = run(90), half = run(50);
   EXPECT_GT(met_of_accepted(all), 99.5);
   EXPECT_GE(met_of_accepted(most), 90);
   EXPECT_LE(met_of_accepted(most), 92);
   EXPECT_LT(most.cost, all.cost);
+  EXPECT_GE(met_of_accepted(half), 50);
+  EXPECT_LE(met_of_accepted(half), 52);
+  EXPECT_LT(half.cost, most.cost);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(Asl, NamesTheApplicationAfterItsFileByDefault) {
   ASSERT_TRUE(imported.document);
   EXPECT_EQ(imported.document->draft.application.name, "a");
   EXPECT_EQ(imported.document->draft.application.tenant, "default");
-  EXPECT_EQ(imported.document->draft.application.objective.percentile, 50);
+  EXPECT_EQ(imported.document->draft.application.objective.percentile, std::nullopt);
 }
 
 TEST(Asl, ImportsParallelChoiceMapRetryAndCatchTogether) {

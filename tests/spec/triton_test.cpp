@@ -113,7 +113,7 @@ TEST(Triton, TurnsStepsIntoStages) {
   EXPECT_EQ(draft.file, "config.pbtxt");
   EXPECT_EQ(draft.application.name, "detect");
   EXPECT_EQ(draft.application.tenant, "default");
-  EXPECT_EQ(draft.application.objective, (Objective{.latency = Duration::ms(200), .percentile = 50}));
+  EXPECT_EQ(draft.application.objective, (Objective{.latency = Duration::ms(200), .percentile = {}}));
   Texts stages, functions;
   for (const StageDraft& stage : draft.workflow.stages) {
     stages.push_back(stage.name.text);
