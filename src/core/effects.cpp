@@ -33,8 +33,7 @@ void Scheduler::follow(const Runs::Ready& ready) {
                           .arrival = request.arrival,
                           .deadline = request.deadline,
                           .inputs_at = ready.inputs_at,
-                          .bytes = ready.bytes,
-                          .size = request.size};
+                          .bytes = ready.bytes};
   if (runs_.in_outermost_run(ready.place)) {
     for (const Promise& p : request.promises) {
       if (p.stage != ready.place.stage) continue;

@@ -13,7 +13,6 @@ Slot Requests::add(const RequestArrived& arrival, Time now) {
   request.application = arrival.application;
   request.arrival = now;
   request.deadline = arrival.deadline;
-  request.size = arrival.size;
   request.cost = {};
   request.waiting.clear();
   request.running.clear();

@@ -40,13 +40,12 @@ struct RequestArrived {
   TenantId tenant;
   Time deadline;
   std::optional<PicoDollars> cost_limit;
-  double size = 1;            // relative to the profile's
   Bytes bytes;                // of its inputs
   std::uint8_t priority = 0;  // 0 = default, 1 = highest
   std::vector<Verdict> verdicts;
   std::vector<FanOut> fan_outs;
   void visit(auto& archive) {
-    archive(id, application, tenant, deadline, cost_limit, size, bytes, priority, verdicts, fan_outs);
+    archive(id, application, tenant, deadline, cost_limit, bytes, priority, verdicts, fan_outs);
   }
 };
 struct RequestCancelled {

@@ -11,7 +11,7 @@ namespace sluice {
 
 struct ProfileRow {
   Configuration configuration;
-  double size = 1;  // relative input size the row was measured at
+  double size = 1;  // relative input size the row was measured at; requests have none, so only 1 can be planned with
   double mean_ms = 0;
   double sd_ms = 0;
   std::optional<double> busy_mean_ms;  // with all other slices of the GPU busy

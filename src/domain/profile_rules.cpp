@@ -27,7 +27,7 @@ class Problems {
   }
   void add_repeated(std::size_t first) {
     if (full()) return;
-    add("batch", "same configuration and size as an earlier row; keep one of them");
+    add("batch", "same configuration as an earlier row; keep one of them");
     list_.back().repeats = first;
   }
   [[nodiscard]] bool full() const { return list_.size() >= limits::errors_reported_max; }
@@ -67,26 +67,24 @@ void check_row(Problems& problems, const ProfileRow& row) {
   problems.add("vcpu", integer_problem("vcpu", row.configuration.vcpu));
   problems.add("vgpu", integer_problem("vgpu", row.configuration.slices));
   check_device(problems, row.configuration);
-  problems.add("size", range_problem("size", row.size, profile_size_min, profile_size_max));
+  if (row.size != 1) {
+    problems.add("size", str("size is ", row.size, "; requests have no size, so keep the rows of size 1 alone"));
+  }
   problems.add("mean_ms", time_problem("mean_ms", row.mean_ms));
   problems.add("sd_ms", range_problem("sd_ms", row.sd_ms, 0, limits::duration_max.to_ms()));
   if (row.busy_mean_ms) problems.add("busy_mean_ms", time_problem("busy_mean_ms", *row.busy_mean_ms));
 }
 
-// For every row the first row that says something about the same configuration and size; itself if there is none
-// before.
+// For every row the first row that says something about the same configuration; itself if there is none before.
 std::vector<std::size_t> first_alike(const std::vector<ProfileRow>& rows) {
   std::vector<std::size_t> order(rows.size()), first(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   first = order;
-  // A NaN size is a problem of its own; as 0 it cannot upset the order.
-  const auto size_of = [](const ProfileRow& row) { return std::isnan(row.size) ? 0 : row.size; };
-  const auto key = [&](std::size_t i) { return std::pair{rows[i].configuration, size_of(rows[i])}; };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple_cat(key(a), std::tuple{a}) < std::tuple_cat(key(b), std::tuple{b});
+    return std::tie(rows[a].configuration, a) < std::tie(rows[b].configuration, b);
   });
   for (std::size_t i = 1; i < order.size(); ++i) {
-    if (key(order[i]) == key(order[i - 1])) first[order[i]] = first[order[i - 1]];
+    if (rows[order[i]].configuration == rows[order[i - 1]].configuration) first[order[i]] = first[order[i - 1]];
   }
   return first;
 }

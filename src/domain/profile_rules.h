@@ -10,9 +10,6 @@
 
 namespace sluice {
 
-// Relative input sizes; beyond these a scaled time is no longer a number worth planning with.
-inline constexpr double profile_size_min = 1e-6, profile_size_max = 1e6;
-
 struct ProfileProblem {
   std::optional<std::size_t> row;  // from 0; absent: the whole table, or a model
   std::string field;               // as the documents call it: "vgpu", "mean_ms", "floor"

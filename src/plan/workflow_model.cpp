@@ -174,7 +174,7 @@ class ModelBuilder {
         if (stage.configurations.allows(c)) allowed.push_back(c);
       }
       for (const Configuration& c : with_partial_batches(std::move(allowed))) {
-        const profile::Latency latency = profile.latency(c, 1, assumptions_.busy);
+        const profile::Latency latency = profile.latency(c);
         out.candidates.push_back(
             {c, latency.mean_ms, profile::cost_per_invocation(c, latency.mean_ms, application_.prices)});
         out.sd_ms.push_back(latency.sd_ms);

@@ -39,7 +39,6 @@ struct ModelAssumptions {
   std::map<std::string, double> shares;        // stage → share of requests that take it; absent: equal alternatives
   std::map<std::string, std::uint32_t> items;  // foreach stage → items; absent: `items_default`
   std::uint32_t items_default = 4;
-  bool busy = false;  // times with busy neighbours
 };
 
 // An error if a stage has no candidate left, with the stage and what its `configurations` ask for.

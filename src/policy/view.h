@@ -40,11 +40,10 @@ struct Waiting {
   Time deadline;               // of the request
   InvokerId inputs_at;         // where its inputs are; none: with the request
   Bytes bytes;                 // of its inputs
-  double size = 1;             // relative to the profile's
   ReservationId reservation;   // made for it when its request was admitted; none: nothing is promised
   InvokerId reserved_at;       // there
   void visit(Archive& a) {
-    a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes, size,
+    a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes,
       reservation, reserved_at);
   }
 };

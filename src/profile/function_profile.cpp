@@ -68,12 +68,10 @@ bool FunctionProfile::knows(DeviceKind device) const {
   return std::visit([&](const auto& times) { return times.knows(device); }, times_);
 }
 
-Latency FunctionProfile::latency(const Configuration& configuration, double size, bool busy) const {
-  CHECK(configuration.batch >= 1 && size > 0);
-  const double bounded = std::clamp(size, profile_size_min, profile_size_max);  // requests say their size themselves
+Latency FunctionProfile::latency(const Configuration& configuration, bool busy) const {
+  CHECK(configuration.batch >= 1);
   const auto* table = std::get_if<TableTimes>(&times_);
-  Latency latency = table ? table->latency(configuration, bounded, busy)
-                          : std::get<ModelTimes>(times_).latency(configuration, bounded);
+  Latency latency = table ? table->latency(configuration, busy) : std::get<ModelTimes>(times_).latency(configuration);
   const double most = limits::duration_max.to_ms();  // so that it still fits a Duration
   latency.mean_ms = std::min(latency.mean_ms, most);
   latency.sd_ms = std::min(latency.sd_ms, most);

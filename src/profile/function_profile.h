@@ -1,4 +1,4 @@
-// FunctionProfile: how long one function takes, by configuration, input size and neighbours. The only place that turns
+// FunctionProfile: how long one function takes, by configuration and neighbours. The only place that turns
 // measured rows or a model into a time; planners and the simulator ask it. What was learned since is in learner.h.
 #pragma once
 #include <span>
@@ -19,7 +19,7 @@ class FunctionProfile {
   [[nodiscard]] static Result<FunctionProfile> make(const Function& function);
   [[nodiscard]] static Result<FunctionProfile> make(const Profile& profile);
 
-  // What a planner may choose from: the configurations that have a row of any size, or the model's cross product;
+  // What a planner may choose from: the configurations that have a row, or the model's cross product;
   // sorted, without duplicates, never empty.
   [[nodiscard]] std::span<const Configuration> configurations() const { return configurations_; }
 
@@ -28,14 +28,14 @@ class FunctionProfile {
 
   // How long one batch takes; `busy`: with all other slices of the GPU busy, where that was measured, else as alone.
   // A partial batch is asked for by its actual batch. A measured row is answered exactly. Otherwise, in this order:
-  //  - same vCPUs, slices and device: on the line between the neighbouring batches, likewise between sizes. Below the
+  //  - same vCPUs, slices and device: on the line between the neighbouring batches. Below the
   //    least the least; above the largest the line of the last two, or in proportion if there is only one;
   //  - other vCPUs or slices: the least of all measured times, each stretched by the share it has more than asked
   //    (twice the slices asked for: twice its time). More of either is never slower, whatever the rows say.
   // `extrapolated` is set whenever the answer does not lie between rows of the same vCPUs, slices and device; for a
-  // model, whenever the question lies outside its sets or the size is not 1 (then gpu · size^beta, cpu · size).
-  // REQUIRES: knows(device); batch ≥ 1; slices ≥ 1 exactly on GPUs; size > 0. Allocates nothing.
-  [[nodiscard]] Latency latency(const Configuration& configuration, double size = 1, bool busy = false) const;
+  // model, whenever the question lies outside its sets.
+  // REQUIRES: knows(device); batch ≥ 1; slices ≥ 1 exactly on GPUs. Allocates nothing.
+  [[nodiscard]] Latency latency(const Configuration& configuration, bool busy = false) const;
 
  private:
   using Times = std::variant<TableTimes, ModelTimes>;

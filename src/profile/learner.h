@@ -53,7 +53,7 @@ class Learner {
   explicit Learner(const State& state);
   [[nodiscard]] State state() const;
 
-  // One execution. `planned_mean_ms` is the profile's own answer for it (same batch, size and neighbours), not the
+  // One execution. `planned_mean_ms` is the profile's own answer for it (same batch and neighbours), not the
   // corrected one. REQUIRES: planned_mean_ms > 0, measured_ms ≥ 0.
   void observe(const Configuration& configuration, double planned_mean_ms, double measured_ms);
 

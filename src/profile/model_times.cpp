@@ -31,16 +31,14 @@ ModelTimes::ModelTimes(const ProfileModel& model)
       vcpu_(model.vcpu, kVcpuExponent),
       slices_(model.slices, model.gamma) {}
 
-Latency ModelTimes::latency(const Configuration& c, double size) const {
+Latency ModelTimes::latency(const Configuration& c) const {
   CHECK_MSG(knows(c.device) && c.slices > 0, "a model has no times for the CPU");
-  // Input n times as large is as much work as n inputs, of which no more than before can be worked on side by side.
-  const double growth = size == 1 ? 1 : portable_pow(size, batch_.exponent);
   const std::uint32_t useful_vcpu = std::clamp(std::uint32_t{c.vcpu}, 1u, 2u * c.batch);
-  const double gpu = gpu_ * growth * batch_.of(c.batch) / slices_.of(c.slices);
-  const double cpu = cpu_ * size * c.batch / vcpu_.of(useful_vcpu);
+  const double gpu = gpu_ * batch_.of(c.batch) / slices_.of(c.slices);
+  const double cpu = cpu_ * c.batch / vcpu_.of(useful_vcpu);
   const double mean_ms = exec_ms_ * (floor_ + gpu + cpu);
   // Every batch up to the largest is within the model; more or fewer vCPUs and slices than it lists are not.
-  const bool within = size == 1 && c.batch < batch_.table.size() && vcpu_.holds(c.vcpu) && slices_.holds(c.slices);
+  const bool within = c.batch < batch_.table.size() && vcpu_.holds(c.vcpu) && slices_.holds(c.slices);
   return {mean_ms, mean_ms * noise_, !within};
 }
 

@@ -15,8 +15,8 @@ class ModelTimes {
   explicit ModelTimes(const ProfileModel& model);
 
   [[nodiscard]] static bool knows(DeviceKind device) { return !device.is_cpu(); }
-  // REQUIRES: knows(configuration.device), slices ≥ 1, size > 0. Table lookups within the model's sets, no allocation.
-  [[nodiscard]] Latency latency(const Configuration& configuration, double size) const;
+  // REQUIRES: knows(configuration.device), slices ≥ 1. Table lookups within the model's sets, no allocation.
+  [[nodiscard]] Latency latency(const Configuration& configuration) const;
 
  private:
   // n^exponent for n up to the largest of a set; the smallest tells where the model was meant to hold.

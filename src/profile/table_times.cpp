@@ -68,37 +68,34 @@ TableTimes::TableTimes(const ProfileTable& table) {
   for (const ProfileRow& row : table.rows) rows.push_back(&row);
   const auto order = [](const ProfileRow* row) {
     const Configuration& c = row->configuration;
-    return std::tuple{key_of(c.device), share_of(c), row->size, c.batch};
+    return std::tuple{key_of(c.device), share_of(c), c.batch};
   };
   std::sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
   for (const ProfileRow* row : rows) add(*row);
 }
 
-// Rows come sorted by device, share, size and batch.
+// Rows come sorted by device, share and batch.
 void TableTimes::add(const ProfileRow& row) {
   const std::uint64_t device = key_of(row.configuration.device);
   const std::uint32_t share = share_of(row.configuration);
   const auto end_of = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   const bool new_device = devices_.empty() || devices_.back().key != device;
   const bool new_column = new_device || columns_.back().share != share;
-  const bool new_curve = new_column || curves_.back().size != row.size;
   if (new_device) devices_.push_back({device, end_of(columns_), end_of(columns_)});
-  if (new_column) columns_.push_back({share, end_of(curves_), end_of(curves_)});
-  if (new_curve) curves_.push_back({row.size, end_of(points_), end_of(points_)});
+  if (new_column) columns_.push_back({share, end_of(points_), end_of(points_)});
   points_.push_back(
       {static_cast<double>(row.configuration.batch), row.mean_ms, row.sd_ms, row.busy_mean_ms.value_or(row.mean_ms)});
   devices_.back().last = end_of(columns_);
-  columns_.back().last = end_of(curves_);
-  curves_.back().last = end_of(points_);
+  columns_.back().last = end_of(points_);
 }
 
-Latency TableTimes::latency(const Configuration& configuration, double size, bool busy) const {
+Latency TableTimes::latency(const Configuration& configuration, bool busy) const {
   const std::span<const Column> columns = columns_of(configuration.device);
   CHECK_MSG(!columns.empty(), configuration.device.name());
   const std::uint32_t share = share_of(configuration);
   const Column* const column = first_not_below(columns, share, [](const Column& c) { return c.share; });
   const bool measured = column != columns.data() + columns.size() && column->share == share;
-  return measured ? in_column(*column, configuration.batch, size, busy) : nearest(columns, configuration, size, busy);
+  return measured ? in_column(*column, configuration.batch, busy) : nearest(columns, configuration, busy);
 }
 
 std::span<const TableTimes::Column> TableTimes::columns_of(DeviceKind device) const {
@@ -112,15 +109,8 @@ std::span<const TableTimes::Column> TableTimes::columns_of(DeviceKind device) co
   return exact.empty() && !device.is_cpu() ? of(key_of(DeviceKind::gpu())) : exact;
 }
 
-Latency TableTimes::in_column(const Column& column, double batch, double size, bool busy) const {
-  const std::span<const Curve> curves(curves_.data() + column.first, column.last - column.first);
-  return along(
-      curves, size, [](const Curve& curve) { return curve.size; },
-      [&](const Curve& curve) { return in_curve(curve, batch, busy); });
-}
-
-Latency TableTimes::in_curve(const Curve& curve, double batch, bool busy) const {
-  const std::span<const Point> points(points_.data() + curve.first, curve.last - curve.first);
+Latency TableTimes::in_column(const Column& column, double batch, bool busy) const {
+  const std::span<const Point> points(points_.data() + column.first, column.last - column.first);
   return along(
       points, batch, [](const Point& point) { return point.batch; },
       [busy](const Point& point) {
@@ -131,14 +121,14 @@ Latency TableTimes::in_curve(const Curve& curve, double batch, bool busy) const 
 
 // Every column bounds the answer from above: with no more than asked it is at least as slow, with n times what is asked
 // it is at most n times as fast. The least bound is taken; it cannot grow when vCPUs or slices are added.
-Latency TableTimes::nearest(std::span<const Column> columns, const Configuration& c, double size, bool busy) const {
+Latency TableTimes::nearest(std::span<const Column> columns, const Configuration& c, bool busy) const {
   const auto missing = [](std::uint32_t measured, std::uint32_t asked) {
     return std::max(1.0, static_cast<double>(measured) / std::max(asked, 1u));
   };
   Latency best{.mean_ms = std::numeric_limits<double>::infinity()};
   for (const Column& column : columns) {
     const double stretch = missing(column.share >> 16, c.slices) * missing(column.share & 0xFFFF, c.vcpu);
-    const Latency bound = scaled(in_column(column, c.batch, size, busy), stretch);
+    const Latency bound = scaled(in_column(column, c.batch, busy), stretch);
     if (bound.mean_ms < best.mean_ms) best = bound;
   }
   best.extrapolated = true;

@@ -16,18 +16,14 @@ class TableTimes {
   explicit TableTimes(const ProfileTable& table);
 
   [[nodiscard]] bool knows(DeviceKind device) const { return !columns_of(device).empty(); }
-  // REQUIRES: knows(configuration.device), size > 0. Two binary searches where the row exists; allocates nothing.
-  [[nodiscard]] Latency latency(const Configuration& configuration, double size, bool busy) const;
+  // REQUIRES: knows(configuration.device). Two binary searches where the row exists; allocates nothing.
+  [[nodiscard]] Latency latency(const Configuration& configuration, bool busy) const;
 
  private:
   struct Point {
     double batch, mean_ms, sd_ms, busy_mean_ms;
   };
-  struct Curve {  // points of one size, by batch
-    double size;
-    std::uint32_t first, last;
-  };
-  struct Column {  // curves of one share, by size
+  struct Column {  // points of one share, by batch
     std::uint32_t share;
     std::uint32_t first, last;
   };
@@ -38,13 +34,11 @@ class TableTimes {
 
   void add(const ProfileRow& row);
   [[nodiscard]] std::span<const Column> columns_of(DeviceKind device) const;
-  [[nodiscard]] Latency in_column(const Column& column, double batch, double size, bool busy) const;
-  [[nodiscard]] Latency in_curve(const Curve& curve, double batch, bool busy) const;
-  [[nodiscard]] Latency nearest(std::span<const Column> columns, const Configuration& c, double size, bool busy) const;
+  [[nodiscard]] Latency in_column(const Column& column, double batch, bool busy) const;
+  [[nodiscard]] Latency nearest(std::span<const Column> columns, const Configuration& c, bool busy) const;
 
   std::vector<Device> devices_;
   std::vector<Column> columns_;
-  std::vector<Curve> curves_;
   std::vector<Point> points_;
 };
 

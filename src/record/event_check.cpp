@@ -55,7 +55,6 @@ Status check_fan_outs(const std::vector<FanOut>& fan_outs) {
 }
 
 Status check_request(const RequestArrived& event) {
-  if (!std::isfinite(event.size) || event.size <= 0) return refused("the size of a request is no positive number");
   return check_fan_outs(event.fan_outs);
 }
 

@@ -59,7 +59,7 @@ Duration World::execution(const StartBatch& command, Time now) const {
   const profile::Latency alone = profile.latency(actual);
   double ms = alone.mean_ms;
   if (const double neighbours = machines_.neighbours(command); neighbours > 0) {
-    ms += neighbours * (profile.latency(actual, 1, true).mean_ms - alone.mean_ms);
+    ms += neighbours * (profile.latency(actual, true).mean_ms - alone.mean_ms);
   }
   const BatchMember& oldest = command.members.front();
   const double sigma =

@@ -59,11 +59,8 @@ void World::arrive(Time now) {
   const RequestId id(next_request_++);
   const Deployment& deployment = deployments_[arrival.application];
   if (id.value() == experiment_.workload.warmup) machines_.forget_idle(now);
-  RequestArrived event{.id = id,
-                       .application = deployment.id,
-                       .tenant = deployment.tenant,
-                       .deadline = now + deployment.objective,
-                       .size = arrival.size};
+  RequestArrived event{
+      .id = id, .application = deployment.id, .tenant = deployment.tenant, .deadline = now + deployment.objective};
   if (strikes(options_.faults.own_terms)) bring_own_terms(event, now);
   asked_.emplace(id.value(), Asked{now, event.deadline, arrival.application});
   decide_branches(deployment.application->workflow, options_.seed, id.value(), {}, event);

@@ -221,18 +221,15 @@ ProfileCsv read_profile_csv(std::string_view text) {
 std::string write_profile_csv(const ProfileTable& table) {
   const auto any = [&](auto needs) { return std::ranges::any_of(table.rows, needs); };
   const bool device = any([](const ProfileRow& row) { return !has_usual_device(row); });
-  const bool size = any([](const ProfileRow& row) { return row.size != 1; });
   const bool busy = any([](const ProfileRow& row) { return row.busy_mean_ms.has_value(); });
   std::string out = "batch,vcpu,vgpu,mean_ms,sd_ms";
   if (device) out += ",device";
-  if (size) out += ",size";
   if (busy) out += ",busy_mean_ms";
   out += '\n';
   for (const ProfileRow& row : table.rows) {
     const Configuration& c = row.configuration;
     out += str(c.batch, ',', c.vcpu, ',', c.slices, ',', row.mean_ms, ',', row.sd_ms);
     if (device) out += str(',', c.device.name());
-    if (size) out += str(',', row.size);
     if (busy) out += row.busy_mean_ms ? str(',', *row.busy_mean_ms) : ",";
     out += '\n';
   }

@@ -9,7 +9,6 @@ namespace sluice::workload {
 struct Arrival {
   Duration at;                    // since the start of the workload; never below that of the arrival before
   std::uint32_t application = 0;  // position in the experiment's list
-  double size = 1;                // of the request, relative to the usual one; above 0
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 

@@ -7,7 +7,6 @@ namespace sluice::workload {
 
 struct Instant {
   double ns = 0;  // since the start; a double, because rounding each gap would shift the rate of very fast processes
-  double size = 1;
   std::optional<std::uint32_t> application;  // none: drawn from the mix
 };
 

@@ -6,25 +6,15 @@
 #include "workload/draws.h"
 
 namespace sluice::workload {
-namespace {
-
-double size_of(const LlmRequest& request) {
-  return std::max(1.0, static_cast<double>(request.context_tokens));
-}
-
-}  // namespace
 
 RequestTrace::RequestTrace(const AzureLlm& requests, const Trace& trace) : rate_scale_(trace.rate_scale) {
   CHECK(requests.ok() && !requests.rows.empty());
-  double sum = 0;
-  for (const LlmRequest& request : requests.rows) sum += size_of(request);
-  const double mean = sum / static_cast<double>(requests.rows.size());
   rows_.reserve(requests.rows.size());
   for (const LlmRequest& request : requests.rows) {
     const Duration since_first = request.at - requests.rows.front().at;
-    rows_.push_back({static_cast<double>(since_first.count_ns()) * trace.time_scale, size_of(request) / mean});
+    rows_.push_back(static_cast<double>(since_first.count_ns()) * trace.time_scale);
   }
-  if (rows_.size() > 1) mean_gap_ns_ = rows_.back().ns / static_cast<double>(rows_.size() - 1);
+  if (rows_.size() > 1) mean_gap_ns_ = rows_.back() / static_cast<double>(rows_.size() - 1);
 }
 
 std::optional<Instant> RequestTrace::next(Rng& rng) {
@@ -39,15 +29,15 @@ std::optional<Instant> RequestTrace::next(Rng& rng) {
     place_ = 0;
   }
   --left_;
-  const Row& row = rows_[rows_begun_ - 1];
+  const double row_ns = rows_[rows_begun_ - 1];
   const double end_ns = end_of(rows_begun_ - 1);
   // The sum may round to just above the end, where the next row would then go back.
-  return Instant{.ns = std::min(row.ns + place_ * (end_ns - row.ns), end_ns), .size = row.size};
+  return Instant{.ns = std::min(row_ns + place_ * (end_ns - row_ns), end_ns), .application = {}};
 }
 
 double RequestTrace::end_of(std::size_t row) const {
-  const double mean_gap_later = rows_[row].ns + mean_gap_ns_;
-  return row + 1 == rows_.size() ? mean_gap_later : std::min(mean_gap_later, rows_[row + 1].ns);
+  const double mean_gap_later = rows_[row] + mean_gap_ns_;
+  return row + 1 == rows_.size() ? mean_gap_later : std::min(mean_gap_later, rows_[row + 1]);
 }
 
 }  // namespace sluice::workload

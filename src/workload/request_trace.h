@@ -15,19 +15,15 @@ namespace sluice::workload {
 
 class RequestTrace {
  public:
-  // The first request comes at 0. The size of a request is its context tokens (0 counts as 1) over their mean.
-  // rate_scale leaves requests out or repeats them; repeats of a request are spread over the gap that follows it, at
-  // most a mean gap, so that bursts stay bursts. REQUIRES: requests.ok().
+  // The first request comes at 0. rate_scale leaves requests out or repeats them; repeats of a request are spread over
+  // the gap that follows it, at most a mean gap, so that bursts stay bursts. REQUIRES: requests.ok().
   RequestTrace(const AzureLlm& requests, const Trace& trace);
   [[nodiscard]] std::optional<Instant> next(Rng& rng);
 
  private:
-  struct Row {
-    double ns = 0, size = 1;
-  };
   [[nodiscard]] double end_of(std::size_t row) const;  // of its repeats, in ns
 
-  std::vector<Row> rows_;
+  std::vector<double> rows_;  // when they came, in ns
   double rate_scale_ = 1, mean_gap_ns_ = 0;
   // The row that is played: rows_begun_ - 1.
   std::size_t rows_begun_ = 0;

@@ -88,8 +88,7 @@ std::optional<Arrival> ArrivalStream::next() {
   }
   --left_;
   return Arrival{.at = Duration::ns(static_cast<std::int64_t>(instant->ns + 0.5)),
-                 .application = instant->application ? *instant->application : mix_.draw(mix_rng_),
-                 .size = instant->size};
+                 .application = instant->application ? *instant->application : mix_.draw(mix_rng_)};
 }
 
 }  // namespace sluice::workload

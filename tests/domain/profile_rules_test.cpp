@@ -56,8 +56,9 @@ TEST(ProfileRules, NameRowFieldAndBothNumbers) {
        "device is cpu but vgpu is 1; write vgpu 0 or the kind of GPU"},
       {[](ProfileRow& r) { r.configuration.device = DeviceKind("H 200"); }, "device",
        "device is 'H 200'; use lower-case letters, digits, '-', '_' and '.'"},
-      {[](ProfileRow& r) { r.size = 0; }, "size", "size is 0; it must be a number from 1e-06 to 1e+06"},
-      {[](ProfileRow& r) { r.size = kNan; }, "size", "size is nan; it must be a number from 1e-06 to 1e+06"},
+      {[](ProfileRow& r) { r.size = 2; }, "size", "size is 2; requests have no size, so keep the rows of size 1 alone"},
+      {[](ProfileRow& r) { r.size = kNan; }, "size",
+       "size is nan; requests have no size, so keep the rows of size 1 alone"},
       {[](ProfileRow& r) { r.mean_ms = -4; }, "mean_ms",
        "mean_ms is -4; it must be above 0 and at most 31622400000 ms"},
       {[](ProfileRow& r) { r.mean_ms = 0; }, "mean_ms", "mean_ms is 0; it must be above 0 and at most 31622400000 ms"},
@@ -76,12 +77,10 @@ TEST(ProfileRules, NameRowFieldAndBothNumbers) {
   }
 }
 
-TEST(ProfileRules, RefuseTheSameConfigurationAndSizeTwice) {
+TEST(ProfileRules, RefuseTheSameConfigurationTwice) {
   ProfileTable table = a_table();
   table.rows.push_back(table.rows[1]);
   table.rows.push_back(table.rows[0]);
-  table.rows.push_back(table.rows[0]);
-  table.rows.back().size = 2;  // another size is another row
   const auto problems = problems_of(table);
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems[0].row, 3u);

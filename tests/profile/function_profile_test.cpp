@@ -54,10 +54,7 @@ TEST(FunctionProfile, OffersTheCrossProductOfAModelSortedAndOnce) {
 }
 
 TEST(FunctionProfile, OffersExactlyTheConfigurationsThatHaveARow) {
-  ProfileTable table{{a_row(4, 1, 1, 9), a_row(1, 1, 1, 5), a_row(1, 2, 0, 50), a_row(1, 1, 1, 7)}};
-  table.rows[0].size = 2;  // never measured at size 1, a candidate all the same
-  table.rows[3].size = 2;
-  const FunctionProfile profile = made(table);
+  const FunctionProfile profile = made(ProfileTable{{a_row(4, 1, 1, 9), a_row(1, 1, 1, 5), a_row(1, 2, 0, 50)}});
   EXPECT_EQ((std::vector<Configuration>(profile.configurations().begin(), profile.configurations().end())),
             (std::vector<Configuration>{configuration(1, 1, 1), configuration(1, 2, 0), configuration(4, 1, 1)}));
 }
@@ -67,19 +64,16 @@ TEST(FunctionProfile, AnswersEveryRowExactly) {
   for (const int batch : {1, 2, 8}) {
     for (const int vcpu : {0, 1, 4}) {
       for (const int slices : {0, 1, 7}) {
-        for (const double size : {.5, 1.0, 3.0}) {
-          ProfileRow row = a_row(batch, vcpu, slices, 1 + static_cast<double>(table.rows.size() * 7 % 83), size);
-          row.size = size;
-          if (slices == 7) row.busy_mean_ms = row.mean_ms * 1.5;
-          table.rows.insert(table.rows.begin(), row);
-        }
+        ProfileRow row = a_row(batch, vcpu, slices, 1 + static_cast<double>(table.rows.size() * 7 % 83), .5);
+        if (slices == 7) row.busy_mean_ms = row.mean_ms * 1.5;
+        table.rows.insert(table.rows.begin(), row);
       }
     }
   }
   const FunctionProfile profile = made(table);
   for (const ProfileRow& row : table.rows) {
-    EXPECT_EQ(profile.latency(row.configuration, row.size), (Latency{row.mean_ms, row.sd_ms, false}));
-    const Latency busy = profile.latency(row.configuration, row.size, true);
+    EXPECT_EQ(profile.latency(row.configuration), (Latency{row.mean_ms, row.sd_ms, false}));
+    const Latency busy = profile.latency(row.configuration, true);
     EXPECT_DOUBLE_EQ(busy.mean_ms, row.busy_mean_ms.value_or(row.mean_ms));
     EXPECT_FALSE(busy.extrapolated);
   }
@@ -88,8 +82,8 @@ TEST(FunctionProfile, AnswersEveryRowExactly) {
 TEST(FunctionProfile, KeepsTheRelativeSpreadAmongBusyNeighbours) {
   ProfileTable table{{a_row(1, 1, 1, 100, 5)}};
   table.rows[0].busy_mean_ms = 120;
-  EXPECT_EQ(made(table).latency(configuration(1, 1, 1), 1, true), (Latency{120, 6, false}));
-  EXPECT_EQ(made(table).latency(configuration(1, 1, 1), 1, false), (Latency{100, 5, false}));
+  EXPECT_EQ(made(table).latency(configuration(1, 1, 1), true), (Latency{120, 6, false}));
+  EXPECT_EQ(made(table).latency(configuration(1, 1, 1), false), (Latency{100, 5, false}));
 }
 
 TEST(FunctionProfile, AnswersForAnyGpuFromGenericRowsAndForItsOwnKindFirst) {
@@ -117,7 +111,7 @@ TEST(FunctionProfile, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(ProfileTable{{a_row(1, 1, 1, 5), a_row(2, 1, 1, std::nan(""))}}),
             "profile row 2: mean_ms is nan; it must be above 0 and at most 31622400000 ms");
   EXPECT_EQ(error_of(ProfileTable{{a_row(1, 1, 1, 5), a_row(1, 1, 1, 6)}}),
-            "profile row 2: same configuration and size as an earlier row; keep one of them (row 1)");
+            "profile row 2: same configuration as an earlier row; keep one of them (row 1)");
   Function function = esg_functions()[0];
   std::get<ProfileModel>(function.profile).slices = {0, 1};
   EXPECT_EQ(

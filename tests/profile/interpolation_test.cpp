@@ -11,20 +11,16 @@
 namespace sluice::profile {
 namespace {
 
-ProfileRow a_row(int batch, int vcpu, int slices, double mean_ms, double sd_ms = 0, double size = 1) {
-  return {.configuration = configuration(batch, vcpu, slices),
-          .size = size,
-          .mean_ms = mean_ms,
-          .sd_ms = sd_ms,
-          .busy_mean_ms = {}};
+ProfileRow a_row(int batch, int vcpu, int slices, double mean_ms, double sd_ms = 0) {
+  return {.configuration = configuration(batch, vcpu, slices), .mean_ms = mean_ms, .sd_ms = sd_ms, .busy_mean_ms = {}};
 }
 
 FunctionProfile made(std::vector<ProfileRow> rows) {
   return FunctionProfile::make(ProfileTable{std::move(rows)}).value();
 }
 
-Latency at(const FunctionProfile& profile, int batch, double size = 1) {
-  return profile.latency(configuration(batch, 1, 1), size);
+Latency at(const FunctionProfile& profile, int batch) {
+  return profile.latency(configuration(batch, 1, 1));
 }
 
 TEST(Interpolation, PartialBatchesLieOnTheLineBetweenMeasuredOnes) {
@@ -35,7 +31,6 @@ TEST(Interpolation, PartialBatchesLieOnTheLineBetweenMeasuredOnes) {
 
 TEST(Interpolation, SmallerThanMeasuredTakesAsLongAsTheSmallest) {
   EXPECT_EQ(at(made({a_row(4, 1, 1, 20, 2), a_row(8, 1, 1, 28)}), 1), (Latency{20, 2, true}));
-  EXPECT_EQ(at(made({a_row(1, 1, 1, 20, 2, 2)}), 1, .5), (Latency{20, 2, true}));
 }
 
 TEST(Interpolation, LargerThanMeasuredGoesOnAsTheLastTwoDid) {
@@ -44,21 +39,11 @@ TEST(Interpolation, LargerThanMeasuredGoesOnAsTheLastTwoDid) {
   EXPECT_EQ(at(made({a_row(2, 1, 1, 10, 1)}), 6), (Latency{30, 3, true})) << "in proportion";
 }
 
-TEST(Interpolation, SizesLieOnTheLineBetweenMeasuredOnes) {
-  const FunctionProfile profile =
-      made({a_row(1, 1, 1, 10, 1, 1), a_row(1, 1, 1, 30, 2, 3), a_row(4, 1, 1, 20, 2, 1), a_row(4, 1, 1, 80, 8, 3)});
-  EXPECT_EQ(at(profile, 1, 2), (Latency{20, 1.5, false}));
-  EXPECT_EQ(at(profile, 4, 2), (Latency{50, 5, false}));
-  EXPECT_EQ(at(profile, 2, 1.5).extrapolated, false);
-  EXPECT_NEAR(at(profile, 2, 2).mean_ms, 30, 1e-9);  // batch first: 13.33 and 46.67, then the middle
-  EXPECT_EQ(at(profile, 1, 4), (Latency{40, 2.5, true}));
-}
-
 TEST(Interpolation, BusyNeighboursAreInterpolatedToo) {
   std::vector<ProfileRow> rows = {a_row(1, 1, 1, 10), a_row(3, 1, 1, 20)};
   rows[0].busy_mean_ms = 12;
   rows[1].busy_mean_ms = 26;
-  EXPECT_DOUBLE_EQ(made(rows).latency(configuration(2, 1, 1), 1, true).mean_ms, 19);
+  EXPECT_DOUBLE_EQ(made(rows).latency(configuration(2, 1, 1), true).mean_ms, 19);
 }
 
 TEST(Interpolation, AMissingShareTakesTheTightestBoundOfMeasuredOnes) {
@@ -78,8 +63,6 @@ TEST(Interpolation, AModelHoldsWithinItsSetsAndForPartialBatches) {
   EXPECT_TRUE(profile.latency(configuration(1, 17, 1)).extrapolated);
   EXPECT_TRUE(profile.latency(configuration(1, 0, 1)).extrapolated);
   EXPECT_TRUE(profile.latency(configuration(1, 1, 8)).extrapolated);
-  EXPECT_TRUE(profile.latency(configuration(1, 1, 1), 2).extrapolated);
-  EXPECT_NEAR(profile.latency(configuration(1, 1, 1), 2).mean_ms, 86 * (.35 + .5 * std::pow(2, .7) + .15 * 2), 1e-9);
   EXPECT_NEAR(profile.latency(configuration(64, 100, 8)).mean_ms,
               86 * (.35 + .5 * std::pow(64, .7) / std::pow(8, .8) + .15 * 64 / std::pow(100, .8)), 1e-9);
 }
@@ -94,10 +77,9 @@ TEST(Interpolation, NeverLeavesTheRangeOfADuration) {
   const FunctionProfile table = made({a_row(1, 64, 64, 3e10, 3e10)});
   const FunctionProfile model = FunctionProfile::make(esg_functions()[0]).value();
   for (const FunctionProfile* profile : {&table, &model}) {
-    const Latency latency = profile->latency(configuration(4096, 1, 1), 1e300);
+    const Latency latency = profile->latency(configuration(4096, 1, 1));
     EXPECT_LE(latency.mean_ms, limits::duration_max.to_ms());
     EXPECT_TRUE(std::isfinite(latency.sd_ms));
-    EXPECT_GT(profile->latency(configuration(1, 1, 1), 1e-300).mean_ms, 0);
   }
 }
 
@@ -136,11 +118,9 @@ TEST(Interpolation, LargerBatchesAreNeverFasterInATableWithGaps) {
   Rng rng(8);
   for (int round = 0; round < 50; ++round) {
     const FunctionProfile table = with_gaps(FunctionProfile::make(esg_functions()[rng.below(6)]).value(), rng);
-    for (const double size : {.5, 1.0, 2.5}) {
-      for (int batch = 1; batch <= 20; ++batch) {
-        const Configuration c = configuration(batch, 3, 3), larger = configuration(batch + 1, 3, 3);
-        EXPECT_LE(table.latency(c, size).mean_ms, table.latency(larger, size).mean_ms * (1 + 1e-12));
-      }
+    for (int batch = 1; batch <= 20; ++batch) {
+      const Configuration c = configuration(batch, 3, 3), larger = configuration(batch + 1, 3, 3);
+      EXPECT_LE(table.latency(c).mean_ms, table.latency(larger).mean_ms * (1 + 1e-12));
     }
   }
 }

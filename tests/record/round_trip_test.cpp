@@ -32,12 +32,12 @@ std::vector<Event> every_event() {
   const std::vector<Verdict> verdicts = {{StageId(1), true}, {StageId(2), false, {{StageId(3), 4}}}};
   const std::vector<FanOut> fan_outs = {{StageId(3), 7, {{StageId(1), 2}, {StageId(3), 4}}}};
   ProfileTable table{
-      .rows = {{.configuration = configuration(4, 2, 1), .size = 2, .mean_ms = 6.5, .sd_ms = 0.25, .busy_mean_ms = 7}}};
+      .rows = {{.configuration = configuration(4, 2, 1), .mean_ms = 6.5, .sd_ms = 0.25, .busy_mean_ms = 7}}};
   return {
       ApplicationDeployed{ApplicationId(3), std::make_shared<Application>(Application{.name = "a"})},
       ApplicationRemoved{ApplicationId(4)},
       RequestAnnounced{ApplicationId(1), kNow, 9},
-      RequestArrived{RequestId(1), ApplicationId(2), TenantId(3), kNow, PicoDollars(5), 1.5, Bytes(7), 1, verdicts,
+      RequestArrived{RequestId(1), ApplicationId(2), TenantId(3), kNow, PicoDollars(5), Bytes(7), 1, verdicts,
                      fan_outs},
       RequestCancelled{RequestId(8)},
       BatchExpired{BatchId(10)},

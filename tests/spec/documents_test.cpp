@@ -67,7 +67,7 @@ functions:
     memory: 512MiB
     bytes: 147KB
     cold_start: {process: 300ms, host: 20ms, device: 2.5ms}
-    profile: {table: [[1, 1, 0, 40, 2, cpu], [1, 1, 2, 6.5, 0.25, h200, 2, 7.75], [8, 2, 2, 11, 1, h200, ~]]}
+    profile: {table: [[1, 1, 0, 40, 2, cpu], [1, 1, 2, 6.5, 0.25, h200, 1, 7.75], [8, 2, 2, 11, 1, h200, ~]]}
   say: {runtime: python, model: ../shared/say.py, profile: {model: {exec: 86ms, floor: 0.35, cpu: 0.15, gpu: 0.5, beta: 0.7, gamma: 0.8}, batch: [1, 4], vcpu: [1, 2], vgpu: [1, 7], noise: 0.05}}
 workflow:
   read: {retry: {attempts: 0, interval: 2s, backoff: 1.5, max_delay: 9s, on: [States.Timeout, 'odd: name']}, idempotent: false}

@@ -27,14 +27,14 @@ TEST(ProfileCsv, ReadsRowsByTheHeaderInAnyOrder) {
       "mean_ms, vgpu ,batch,size,sd_ms,vcpu,device,busy_mean_ms\r\n"
       "86.5,1,1,,4.25,2,,101\r\n"
       "  # slow\r\n"
-      "9e2,0,4,0.5,1,8,,\r\n"
+      "9e2,0,4,1,1,8,,\r\n"
       "7,2,1,1,0,1,h200,");  // no newline at the end
   ASSERT_TRUE(csv.ok()) << csv.errors[0].message;
   EXPECT_EQ(
       csv.table.rows,
       (std::vector<ProfileRow>{
           {.configuration = configuration(1, 2, 1), .size = 1, .mean_ms = 86.5, .sd_ms = 4.25, .busy_mean_ms = 101},
-          {.configuration = configuration(4, 8, 0), .size = .5, .mean_ms = 900, .sd_ms = 1, .busy_mean_ms = {}},
+          {.configuration = configuration(4, 8, 0), .size = 1, .mean_ms = 900, .sd_ms = 1, .busy_mean_ms = {}},
           {.configuration = {1, 1, 2, DeviceKind("h200")}, .size = 1, .mean_ms = 7, .sd_ms = 0, .busy_mean_ms = {}}}));
 }
 
@@ -58,9 +58,14 @@ TEST(ProfileCsv, SaysLineAndColumnOfEveryError) {
                     {9, 1, "the line has 6 fields, the header has 5"}}));
 }
 
+TEST(ProfileCsv, RefusesRowsOfOtherSizes) {
+  EXPECT_EQ(errors_in("batch,vcpu,vgpu,mean_ms,sd_ms,size\n1,1,1,86,4,1\n2,1,1,99,4,2\n"),
+            (Errors{{3, 12, "size is 2; requests have no size, so keep the rows of size 1 alone"}}));
+}
+
 TEST(ProfileCsv, SaysWhichLineARowRepeats) {
   EXPECT_EQ(errors_in(kHeader + "1,1,1,86,4\n\n2,1,1,99,4\n1,1,1,87,4\n"),
-            (Errors{{5, 1, "same configuration and size as an earlier row; keep one of them (line 2)"}}));
+            (Errors{{5, 1, "same configuration as an earlier row; keep one of them (line 2)"}}));
 }
 
 TEST(ProfileCsv, SuggestsTheNearestColumn) {
@@ -114,13 +119,12 @@ ProfileRow a_row(const Configuration& c, double mean_ms, double sd_ms) {
 
 ProfileTable random_table(Rng& rng) {
   ProfileTable table;
-  const bool sizes = rng.chance(.5), kinds = rng.chance(.5), busy = rng.chance(.5);
+  const bool kinds = rng.chance(.5), busy = rng.chance(.5);
   for (int batch = 1; batch <= 20; ++batch) {
     const int vcpu = static_cast<int>(rng.below(5));
     const int slices = static_cast<int>(rng.below(4));
     ProfileRow row = a_row(configuration(batch, vcpu, slices), 0, 0);
     if (kinds && row.configuration.slices > 0) row.configuration.device = DeviceKind("h200");
-    if (sizes) row.size = rng.uniform(.1, 9);
     row.mean_ms = rng.uniform(1e-3, 1e4);
     row.sd_ms = rng.uniform();
     if (busy && rng.chance(.5)) row.busy_mean_ms = row.mean_ms * 1.1;

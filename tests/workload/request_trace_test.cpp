@@ -20,23 +20,12 @@ std::vector<Arrival> play(const Trace& trace, std::uint64_t seed = 1) {
   return take(a_stream(a_workload(trace), seed, kTrace));
 }
 
-TEST(RequestTrace, PlaysRequestsAtTheirTimesAndSizes) {
+TEST(RequestTrace, PlaysRequestsAtTheirTimes) {
   const auto arrivals = play(a_trace());
   ASSERT_EQ(arrivals.size(), 3u);
   EXPECT_EQ(arrivals[0].at, Duration{});
   EXPECT_EQ(arrivals[1].at, Duration::ns(250'000'100));
   EXPECT_EQ(arrivals[2].at, Duration::s(10));
-  EXPECT_EQ(arrivals[0].size, 0.5);
-  EXPECT_EQ(arrivals[1].size, 1);
-  EXPECT_EQ(arrivals[2].size, 1.5);
-}
-
-TEST(RequestTrace, GivesRequestsWithoutContextASize) {
-  const auto arrivals = take(a_stream(a_workload(a_trace()), 1,
-                                      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
-                                      "2023-11-16 18:17:03,0,10\n2023-11-16 18:17:03,3,10\n"));
-  EXPECT_EQ(arrivals[0].size, 0.5);
-  EXPECT_EQ(arrivals[1].size, 1.5);
 }
 
 TEST(RequestTrace, PlaysSlowerByTheTimeScale) {
@@ -65,7 +54,6 @@ TEST(RequestTrace, RepeatsRequestsWithinTheGapThatFollows) {
   EXPECT_LT(arrivals[199].at, Duration::s(5.26));
   EXPECT_GT(arrivals[299].at, Duration::s(14.5));
   EXPECT_LT(arrivals[299].at, Duration::s(15));
-  EXPECT_EQ(arrivals[150].size, 1);
 }
 
 TEST(RequestTrace, ThinsByTheRateScale) {
@@ -79,9 +67,8 @@ TEST(RequestTrace, GivesTheSameArrivalsEverywhere) {
   for (const Arrival& arrival : play(a_trace(333.3, 1.7))) {
     hash.add(arrival.at.count_ns());
     hash.add(arrival.application);
-    hash.add(arrival.size);
   }
-  EXPECT_EQ(hash.value(), 0x37562f5bec2a4608u);
+  EXPECT_EQ(hash.value(), 0x6c4ee0cf241982cu);
 }
 
 TEST(RequestTrace, RefusesWhatItCannotPlay) {
