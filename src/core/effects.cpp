@@ -33,7 +33,9 @@ void Scheduler::follow(const Runs::Ready& ready) {
                           .arrival = request.arrival,
                           .deadline = request.deadline,
                           .inputs_at = ready.inputs_at,
-                          .bytes = ready.bytes};
+                          .bytes = ready.bytes,
+                          .to_spend = request.cost_limit};
+  if (waiting.to_spend) *waiting.to_spend = *waiting.to_spend - request.cost;
   if (runs_.in_outermost_run(ready.place)) {
     for (const Promise& p : request.promises) {
       if (p.stage != ready.place.stage) continue;

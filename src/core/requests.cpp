@@ -13,6 +13,7 @@ Slot Requests::add(const RequestArrived& arrival, Time now) {
   request.application = arrival.application;
   request.arrival = now;
   request.deadline = arrival.deadline;
+  request.cost_limit = arrival.cost_limit;
   request.cost = {};
   request.waiting.clear();
   request.running.clear();

@@ -29,12 +29,15 @@ struct Request {
   RequestId id;
   ApplicationId application;
   Time arrival, deadline;
-  PicoDollars cost;
+  std::optional<PicoDollars> cost_limit;
+  PicoDollars cost;                             // so far
   Ledger<policy::QueueId> waiting;              // invocations in queues
   Ledger<Slot> running;                         // batches it has invocations in, whether or not anybody waits for them
   std::vector<Promise> promises;                // of stages that have not started
   std::vector<policy::SharedFunctionId> ahead;  // of stages it has not come to; where functions have to be loaded
-  void visit(Archive& a) { a(used, id, application, arrival, deadline, cost, waiting, running, promises, ahead); }
+  void visit(Archive& a) {
+    a(used, id, application, arrival, deadline, cost_limit, cost, waiting, running, promises, ahead);
+  }
 };
 
 class Requests {

@@ -38,7 +38,7 @@ class SluiceDispatch final : public Dispatch {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
-    const SluiceModel* m = taken_ms.none() ? model(view, queue) : nullptr;
+    const SluiceModel* m = taken_ms.none() ? model(view, queue, 0) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
   }
 
@@ -130,7 +130,9 @@ class SluiceDispatch final : public Dispatch {
   // The least slack first, but what is late already after everything that is not.
   static std::int64_t urgency(const View& view, const Queue& queue) {
     constexpr std::int64_t kLater = std::int64_t{1} << 61;
-    return slack_ns(view, queue) + (queue.waiting.front().deadline < view.now ? kLater : 0);
+    const Waiting& oldest = queue.waiting.front();
+    const std::int64_t hurry = (oldest.deadline - earliest(view, queue, queue.waiting.size())).count_ns();
+    return slack_ns(view, queue) - hurry + (oldest.deadline < view.now ? kLater : 0);
   }
 
   // What a request that has ended teaches. Waiting made it late if it would have been in time without; that costs many
@@ -150,9 +152,22 @@ class SluiceDispatch final : public Dispatch {
     }
   }
 
-  // By the level of the application's price of being late. Nothing for a workflow of many thousand stages, whose tables
-  // would not fit into memory: frontiers with a margin must do there.
-  const SluiceModel* model(const View& view, const Queue& queue) {
+  // When the first of the `count` oldest must be done. They came in this order and have the same objective, so it is
+  // the oldest, unless that one's caller brought a longer objective of its own.
+  static Time earliest(const View& view, const Queue& queue, std::size_t count) {
+    constexpr std::size_t kLook = 64;
+    const Waiting& oldest = queue.waiting.front();
+    const Duration deployed = view.application(queue.application).application->objective.latency;
+    Time out = oldest.deadline;
+    if (oldest.deadline - oldest.arrival <= deployed) return out;
+    for (std::size_t i = 1; i < std::min(count, kLook); ++i) out = std::min(out, queue.waiting[i].deadline);
+    return out;
+  }
+
+  // For a request that has `left_ms` until its deadline, by the level of the application's price of being late. Nothing
+  // for a workflow of many thousand stages, whose tables would not fit into memory: frontiers with a margin must do
+  // there.
+  const SluiceModel* model(const View& view, const Queue& queue, double left_ms) {
     if (shapes_ != state_->shapes) {
       shapes_ = state_->shapes;
       models_.clear();
@@ -175,12 +190,15 @@ class SluiceDispatch final : public Dispatch {
     state_->bill.uses(queue.id, mine->content);
     if (!mine->fits) return nullptr;
     const Application& application = *view.application(queue.application).application;
-    const std::uint32_t level =
-        application.objective.percentile ? state_->applications[queue.application.index()].price.level() : 0;
-    auto& found = mine->by_level[level];
+    ModelKind kind;
+    if (application.objective.percentile) kind.level = state_->applications[queue.application.index()].price.level();
+    double covered = std::max(1.0, application.objective.latency.to_ms());
+    for (; covered < left_ms && kind.stretch + 1 < ModelKind::kStretches; ++kind.stretch)
+      covered *= ModelKind::kStretch;
+    auto& found = mine->by_kind[kind.level][kind.stretch];
     if (found == nullptr)
-      found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, level, settings_.model);
-    state_->bill.table(mine->content, level, found->build_expansions());
+      found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, settings_.model);
+    state_->bill.table(mine->content, kind.number(), found->build_expansions());
     return found.get();
   }
 
@@ -190,6 +208,8 @@ class SluiceDispatch final : public Dispatch {
     add_to(hash, shapes);
     for (const plan::ModelStage& stage : model.stages) {
       hash.add_word(stage.candidates.size());
+      hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.ms));
+      hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.cost));
       for (const plan::Candidate& c : stage.candidates) hash.add_word(std::bit_cast<std::uint64_t>(c.ms));
       for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
     }
@@ -231,14 +251,14 @@ class SluiceDispatch final : public Dispatch {
   // How much longer, if nobody comes: while company is worth its risk (batch_wait.h), but only if it was seen to come
   // while so many are unanswered, no longer than a few gaps between arrivals, and with the patience that is left.
   double worth_waiting_ms(const View& view, const Queue& queue) {
-    const SluiceModel* m = model(view, queue);
+    const SluiceModel* m = model(view, queue, 0);
     const Standing& standing = state_->applications[queue.application.index()];
     const double rate = state_->calls[queue.id.index()].per_ms(view.now), company = standing.crowd.rate();
     if (m == nullptr || rate <= 0 || company <= 0) return 0;
     const BatchWait& rule = wait_rule(queue, *m, rate);
     const Waiting& oldest = queue.waiting.front();
     const std::size_t n = queue.waiting.size();
-    const double age = m->horizon_ms() - (oldest.deadline - view.now).to_ms() + loads_ms(view, queue, *m);
+    const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
     const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience;
@@ -266,7 +286,7 @@ class SluiceDispatch final : public Dispatch {
     out.clear();
     out.queue = queue.id;
     out.work.searches = 1;
-    const SluiceModel* m = model(view, queue);
+    const SluiceModel* m = model(view, queue, until_due_ms(view, queue.waiting.front().deadline));
     if (m == nullptr) return propose_by_frontier(view, queue, out);
     const double loads = loads_ms(view, queue, *m), left = left_ms(view, queue, *m);
     score(view, queue, *m, left - loads);
@@ -277,7 +297,7 @@ class SluiceDispatch final : public Dispatch {
     const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
     // How long loads take is a guess: nobody is given up for it.
     if (loads > 0 && (scored_.empty() || scored_.front().score >= miss)) score(view, queue, *m, left);
-    const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue, *m);
+    const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue);
     if (drops && hopeless) return drop_oldest(queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
@@ -285,16 +305,18 @@ class SluiceDispatch final : public Dispatch {
       std::pop_heap(scored_.begin(), end, worse);
     }
     // It is worth running, but nothing fits now. If nothing ends before, that changes when it is late.
-    for (const Time at : {queue.waiting.front().deadline, timeout_of(queue, *m)}) {
+    for (const Time at : {queue.waiting.front().deadline, timeout_of(queue)}) {
       if (at >= view.now && (!wake_ || at < *wake_)) wake_ = at + Duration::ns(1);
     }
   }
 
-  // What is late is answered nevertheless where being late is allowed for, but not for ever.
-  [[nodiscard]] static Time timeout_of(const Queue& queue, const SluiceModel& m) {
-    constexpr double kObjectives = 2;  // after the deadline
-    return queue.waiting.front().deadline + Duration::ms(kObjectives * m.horizon_ms());
+  // What is late is answered nevertheless where being late is allowed for, but not for ever: three times the request's
+  // own objective.
+  [[nodiscard]] static Time timeout_of(const Queue& queue) {
+    const Waiting& oldest = queue.waiting.front();
+    return oldest.deadline + (oldest.deadline - oldest.arrival) * 2;
   }
+  static double until_due_ms(const View& view, Time deadline) { return (deadline - view.now).to_ms(); }
 
   void drop_oldest(const Queue& queue, Proposals& out) {
     out.drop = 1;
@@ -354,8 +376,12 @@ class SluiceDispatch final : public Dispatch {
       const std::uint16_t batch = choices[i].configuration.batch;
       if (batch > queue.waiting.size()) break;
       const Moving moving = moves ? moving_of(view, queue, batch) : Moving{};
-      const auto near = m.table().decide(queue.model_stage, batch, left - moving.near_ms);
-      const auto far = m.table().decide(queue.model_stage, batch, left - moving.far_ms);
+      // With those who have less time in the batch, it is theirs that counts.
+      const Time first = earliest(view, queue, batch);
+      const double hurry = (queue.waiting.front().deadline - first).to_ms();
+      const plan::ValueTable& table = (hurry > 0 ? model(view, queue, until_due_ms(view, first)) : &m)->table();
+      const auto near = table.decide(queue.model_stage, batch, left - hurry - moving.near_ms);
+      const auto far = table.decide(queue.model_stage, batch, left - hurry - moving.far_ms);
       for (; i < choices.size() && choices[i].configuration.batch == batch; ++i) {
         const Choice& c = choices[i];
         if (moves && settings_.locality)
@@ -363,7 +389,29 @@ class SluiceDispatch final : public Dispatch {
         scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
       }
     }
+    keep_affordable(queue, m);
     std::make_heap(scored_.begin(), scored_.end(), worse);
+  }
+
+  // Leaves out what would make a request dearer than its limit of cost, counting the least that is to come. If that is
+  // everything, the cheapest stays.
+  void keep_affordable(const Queue& queue, const SluiceModel& m) {
+    const std::size_t most = scored_.empty() ? 0 : scored_.back().choice->configuration.batch;  // they ascend
+    std::size_t limited = 0;
+    while (limited < most && !queue.waiting[limited].to_spend) ++limited;
+    if (limited == most) return;
+    const auto cost = [&](const Scored& scored) { return m.cost_of(queue.model_stage, *scored.choice); };
+    const auto too_dear = [&](const Scored& scored) {
+      for (std::size_t i = limited; i < scored.choice->configuration.batch; ++i) {
+        const auto& to_spend = queue.waiting[i].to_spend;
+        if (to_spend && cost(scored) > to_spend->to_dollars() - m.to_come(queue.model_stage)) return true;
+      }
+      return false;
+    };
+    Dollars least = std::numeric_limits<Dollars>::infinity();
+    for (const Scored& scored : scored_) least = std::min(least, cost(scored));
+    const bool none = std::all_of(scored_.begin(), scored_.end(), too_dear);
+    std::erase_if(scored_, [&](const Scored& scored) { return none ? cost(scored) > least : too_dear(scored); });
   }
   static bool worse(const Scored& a, const Scored& b) {
     return std::tuple(b.score, !b.near, b.choice->candidate) < std::tuple(a.score, !a.near, a.choice->candidate);
@@ -431,7 +479,8 @@ class SluiceDispatch final : public Dispatch {
   // What the batch and the cheapest way on are expected to take, into path_. Empty without a model, or switched off.
   void foresee(const View& view, const Queue& queue, const Choice& choice) {
     path_.clear();
-    const SluiceModel* m = settings_.foresee ? model(view, queue) : nullptr;
+    if (!settings_.foresee) return;
+    const SluiceModel* m = model(view, queue, until_due_ms(view, queue.waiting.front().deadline));
     if (m == nullptr) return;
     double at = choice.ms;
     const double left = left_ms(view, queue, *m);
@@ -453,8 +502,9 @@ class SluiceDispatch final : public Dispatch {
     std::shared_ptr<const plan::FrontierPlanner> planner;
     bool fits = false;          // into memory
     std::uint64_t content = 0;  // a number for all that tables are made from
-    std::array<std::shared_ptr<const SluiceModel>, MissPrice::kLevels> by_level = {};  // made when first asked for
-    std::vector<QueueId> queues = {};                                                  // by stage of the model
+    // By level and stretch; made when first asked for.
+    std::array<std::array<std::shared_ptr<const SluiceModel>, ModelKind::kStretches>, MissPrice::kLevels> by_kind = {};
+    std::vector<QueueId> queues = {};  // by stage of the model
   };
   struct Rules {
     std::shared_ptr<const Models> models;  // held, so that another model cannot have the address of this one

@@ -75,6 +75,28 @@ Dollars cheapest(const plan::ModelStage& stage) {
   return least;
 }
 
+Dollars cheapest(const plan::WorkflowModel& model, Tree::Index index) {
+  const Tree::Node& node = model.tree.nodes[index];
+  if (node.kind == Tree::Kind::stage) return cheapest(model.stages[node.stage]);
+  Dollars sum = 0;
+  for (const Tree::Index child : model.tree.children_of(node)) sum += cheapest(model, child);
+  return sum;
+}
+
+// What may be to come when each stage starts: what follows, and what runs beside it. `outside`: of the part.
+void count_to_come(const plan::WorkflowModel& model, Tree::Index index, Dollars outside, std::vector<Dollars>& out) {
+  const Tree::Node& node = model.tree.nodes[index];
+  if (node.kind == Tree::Kind::stage) out[node.stage] = outside;
+  const auto children = model.tree.children_of(node);
+  Dollars others = node.kind == Tree::Kind::series ? 0 : cheapest(model, index);
+  for (std::size_t i = children.size(); i-- > 0;) {
+    const Dollars own = cheapest(model, children[i]);
+    const bool in_a_row = node.kind == Tree::Kind::series;
+    count_to_come(model, children[i], outside + (in_a_row ? others : others - own), out);
+    if (in_a_row) others += own;
+  }
+}
+
 // Without what no machine holds, and without what makes a request dearer than its cost limit, however cheap the rest
 // is. A stage that would have nothing left keeps what it has. Nothing if all stay.
 std::optional<plan::WorkflowModel> restricted(const plan::WorkflowModel& model, const Objective& objective,
@@ -133,6 +155,11 @@ Dollars fixed_price(const plan::WorkflowModel& model, double times) {
   return std::max({times * slow, kFastest * fast, kLeast});
 }
 
+double stretched(double ms, std::uint32_t times) {
+  for (; times > 0; --times) ms *= ModelKind::kStretch;
+  return ms;
+}
+
 plan::ValueTable make_table(const plan::WorkflowModel& model, double horizon_ms, std::uint32_t level,
                             const SluiceOptions& options) {
   const Dollars fixed = fixed_price(model, options.miss_times);
@@ -148,12 +175,14 @@ plan::ValueTable make_table(const plan::WorkflowModel& model, double horizon_ms,
 }  // namespace
 
 SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
-                         std::span<const NodeGroup> machines, std::uint32_t level, const SluiceOptions& options)
+                         std::span<const NodeGroup> machines, ModelKind kind, const SluiceOptions& options)
     : planner_(std::move(planner)),
       restricted_(restricted(planner_->model(), application.objective, machines)),
-      level_(level),
-      horizon_ms_(std::max(1.0, application.objective.latency.to_ms())),
-      table_(make_table(model(), horizon_ms_, level, options)) {
+      level_(kind.level),
+      horizon_ms_(stretched(std::max(1.0, application.objective.latency.to_ms()), kind.stretch)),
+      table_(make_table(model(), horizon_ms_, kind.level, options)) {
+  to_come_.resize(model().stages.size());
+  count_to_come(model(), model().tree.root(), 0, to_come_);
   after_.resize(model().stages.size());
   (void)count_after(model().tree, model().tree.root(), 0, after_);
   next_.resize(model().stages.size());

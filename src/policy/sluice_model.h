@@ -1,6 +1,7 @@
 // What `sluice` derives from an application once: value tables, the configurations worth looking at, and what a request
 // takes. Never saved: a pure function of the planner, the objective and the kinds of machines there are.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,12 +28,21 @@ struct Choice {
   Dollars per_ms = 0;  // of holding it, per invocation
 };
 
+// Which of the models of an application.
+struct ModelKind {
+  static constexpr std::uint32_t kStretches = 4;
+  static constexpr double kStretch = 4;
+  std::uint32_t level = 0;    // of the price of being late (miss_price.h)
+  std::uint32_t stretch = 0;  // it looks kStretch^stretch objectives ahead: for callers who have more time
+  [[nodiscard]] std::uint32_t number() const { return level * kStretches + stretch; }
+};
+
 class SluiceModel {
  public:
-  // `machines`: configurations that none of them holds are left out. `level`: of the price of being late
-  // (miss_price.h). REQUIRES: plan::ValueTable::fits(planner->model()).
+  // `machines`: configurations that none of them holds are left out. REQUIRES:
+  // plan::ValueTable::fits(planner->model()).
   SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
-              std::span<const NodeGroup> machines, std::uint32_t level, const SluiceOptions& options);
+              std::span<const NodeGroup> machines, ModelKind kind, const SluiceOptions& options);
 
   [[nodiscard]] const plan::WorkflowModel& model() const { return restricted_ ? *restricted_ : planner_->model(); }
   [[nodiscard]] const plan::ValueTable& table() const { return table_; }
@@ -50,6 +60,12 @@ class SluiceModel {
   [[nodiscard]] std::uint32_t stages_after(std::uint32_t stage) const { return after_[stage]; }
   // The stage that comes next, in the first branch where there are several; none after the last.
   [[nodiscard]] std::optional<std::uint32_t> next(std::uint32_t stage) const { return next_[stage]; }
+  // What an invocation of the stage adds to the cost of its request, with all items of a fan-out.
+  [[nodiscard]] Dollars cost_of(std::uint32_t stage, const Choice& choice) const {
+    return choice.per_ms * choice.ms * std::max(1.0, model().stages[stage].scale.cost);
+  }
+  // The least that all stages add which may still be to come when this one starts.
+  [[nodiscard]] Dollars to_come(std::uint32_t stage) const { return to_come_[stage]; }
   // Milliseconds that one invocation of the stage takes when requests are planned one at a time.
   [[nodiscard]] const Taken& taken_ms(std::uint32_t stage) const { return taken_ms_[stage]; }
 
@@ -61,6 +77,7 @@ class SluiceModel {
   plan::ValueTable table_;
   std::vector<std::vector<Choice>> choices_;
   std::vector<Taken> taken_ms_;
+  std::vector<Dollars> to_come_;
   std::vector<std::uint32_t> after_;
   std::vector<std::optional<std::uint32_t>> next_;
 };

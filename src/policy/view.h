@@ -34,16 +34,17 @@ struct Waiting {
   std::uint32_t generation = 0;
   std::uint32_t stage = 0;
   std::uint32_t item = 0;
-  std::uint32_t attempts = 0;  // of it that failed
-  Time ready;                  // since when
-  Time arrival;                // of the request
-  Time deadline;               // of the request
-  InvokerId inputs_at;         // where its inputs are; none: with the request
-  Bytes bytes;                 // of its inputs
-  ReservationId reservation;   // made for it when its request was admitted; none: nothing is promised
-  InvokerId reserved_at;       // there
+  std::uint32_t attempts = 0;           // of it that failed
+  Time ready;                           // since when
+  Time arrival;                         // of the request
+  Time deadline;                        // of the request
+  InvokerId inputs_at;                  // where its inputs are; none: with the request
+  Bytes bytes;                          // of its inputs
+  std::optional<PicoDollars> to_spend;  // what is left of the request's limit of cost, if it has one
+  ReservationId reservation;            // made for it when its request was admitted; none: nothing is promised
+  InvokerId reserved_at;                // there
   void visit(Archive& a) {
-    a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes,
+    a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes, to_spend,
       reservation, reserved_at);
   }
 };

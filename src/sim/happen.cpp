@@ -61,6 +61,8 @@ void World::arrive(Time now) {
   if (id.value() == experiment_.workload.warmup) machines_.forget_idle(now);
   RequestArrived event{
       .id = id, .application = deployment.id, .tenant = deployment.tenant, .deadline = now + deployment.objective};
+  if (deployment.application->objective.cost)
+    event.cost_limit = PicoDollars::from_dollars(*deployment.application->objective.cost);
   if (strikes(options_.faults.own_terms)) bring_own_terms(event, now);
   asked_.emplace(id.value(), Asked{now, event.deadline, arrival.application});
   decide_branches(deployment.application->workflow, options_.seed, id.value(), {}, event);

@@ -120,13 +120,46 @@ TEST(Sluice, WaitsOnlyAsLongAsCompanyHasBeenSeenToTake) {
   EXPECT_LT(now - asked, 300);  // not the 3.9 seconds that there would be time for
 }
 
-// One caller with an hour's time must not make the plans of all others coarse. More time than the deployed objective is
-// worth no more than that.
-TEST(Sluice, ACallersOwnObjectiveChangesNothingForOthers) {
+// One caller with an hour's time gets the cheap plan that it has time for, and makes nobody else's plans coarse.
+TEST(Sluice, ACallersOwnObjectiveChangesItsOwnRequestAlone) {
   Stand stand("sluice", {kStage}, 60);
   stand.invoker(0, 8, 7).arrive(1, Duration::s(3'600), 0);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1: (1,1,1) on 0"}));
+  EXPECT_EQ(stand.at(100).finish(100).arrive(2).decide(), (Starts{"s0 of 2: (1,1,4) on 0"}));
+}
+
+TEST(Sluice, SomewhatMoreTimeIsPlannedWithToo) {
+  Stand stand("sluice", {kStage, kStage}, 90);
+  stand.invoker(0, 8, 7).arrive(1, Duration::ms(160), 0);  // one of two can be the slow one
   EXPECT_EQ(stand.decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));
-  EXPECT_EQ(stand.at(100).finish().arrive(2).decide(), (Starts{"s0 of 2: (1,1,4) on 0"}));
+  EXPECT_EQ(stand.at(40).finish(40).decide(), (Starts{"s1 of 1: (1,1,1) on 0"}));
+}
+
+// Two of them together would take 130 ms.
+TEST(Sluice, WhoHasLessTimeIsNotHeldUpByWhoHasMore) {
+  Stand stand("sluice", {kStage}, 60);
+  stand.invoker(0, 8, 7).arrive(1, Duration::s(3'600), 0).arrive(2);
+  EXPECT_EQ(stand.decide(), (Starts{"s0 of 1: (1,1,1) on 0", "s0 of 2: (1,1,4) on 0"}));
+}
+
+TEST(Sluice, GivesUpWhatIsLateByTwiceItsOwnObjective) {
+  Application app = Stand::with_objective(chain_of({Rows{{1, 1, 1, 100}}}), 150);
+  app.objective.percentile = 50;
+  Stand stand("sluice", app, without({"learn", "shed"}));
+  stand.invoker(0, 8, 1);
+  std::uint64_t id = 0;
+  for (int i = 0; i < 100; ++i) {  // all in time, so that being late becomes cheap
+    EXPECT_EQ(stand.at(1'000.0 * i).arrive(++id).decide().size(), 1u);
+    (void)stand.at(1'000.0 * i + 100).finish(100).decide();
+  }
+  constexpr double kStart = 200'000;
+  (void)stand.at(kStart).arrive(++id).decide();  // runs, and does not end
+  (void)stand.arrive(++id, Duration::ms(400), 0).decide();
+  (void)stand.at(kStart + 1'190).decide();
+  EXPECT_EQ(stand.scheduler().requests_in_system(), 2u);
+  (void)stand.at(kStart + 1'201).decide();
+  EXPECT_EQ(stand.scheduler().requests_in_system(), 1u);
+  EXPECT_EQ(stand.scheduler().counters().failed, 1u);
 }
 
 TEST(Sluice, WhatIsDearIsNotHopeless) {
@@ -146,6 +179,19 @@ TEST(Sluice, KeepsToTheCostThatIsAskedFor) {
   (void)refuses.invoker(0, 8, 7).arrive(1).decide();
   EXPECT_EQ(refuses.last_reject().reason, RejectReason::cost_exceeded);
   EXPECT_GT(refuses.last_reject().needed, refuses.last_reject().available);
+}
+
+// Four slices in both stages would cost 60 millionths, in one of them 50.
+TEST(Sluice, KeepsTheWholeRequestToTheCostThatIsAskedFor) {
+  Application limited = Stand::with_objective(chain_of({kStage, kStage}), 100);
+  limited.objective.cost = 52e-6;
+  Stand stand("sluice", limited);
+  EXPECT_EQ(stand.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));
+  EXPECT_EQ(stand.at(40).finish(40).decide(), (Starts{"s1 of 1: (1,1,1) on 0"}));
+  limited.objective.cost = 65e-6;
+  Stand enough("sluice", limited);
+  (void)enough.invoker(0, 8, 7).arrive(1).decide();
+  EXPECT_EQ(enough.at(40).finish(40).decide(), (Starts{"s1 of 1: (1,1,4) on 0"}));
 }
 
 TEST(Sluice, RefusesTheLessImportantFirst) {

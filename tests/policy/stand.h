@@ -96,16 +96,16 @@ class Stand {
     }
     return out;
   }
-  // The oldest batch that runs ends well.
-  Stand& finish() {
+  // The oldest batch that runs ends well, after so many milliseconds.
+  Stand& finish(double ms = 1) {
     const StartBatch batch = started_.front();
     started_.erase(started_.begin());
-    BatchFinished event{.id = batch.id, .measured = Duration::ms(1), .held = Duration::ms(1)};
+    BatchFinished event{.id = batch.id, .measured = Duration::ms(ms), .held = Duration::ms(ms)};
     for (const BatchMember& member : batch.members) event.results.push_back({.id = member.invocation});
     return see(event);
   }
-  Stand& finish_all() {
-    while (!started_.empty()) finish();
+  Stand& finish_all(double ms = 1) {
+    while (!started_.empty()) finish(ms);
     return *this;
   }
   Stand& reload() {
