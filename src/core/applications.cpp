@@ -9,10 +9,11 @@
 namespace sluice::core {
 namespace {
 
-std::shared_ptr<const plan::FrontierPlanner> make_planner(const Application& application) {
+std::shared_ptr<const plan::FrontierPlanner> make_planner(const Application& application,
+                                                          const plan::ModelAssumptions& assumptions) {
   const auto profiles = plan::make_profiles(application);
   CHECK_MSG(profiles.ok(), profiles.error().message);  // the driver deploys only what can be planned
-  auto model = plan::make_model(application, *profiles);
+  auto model = plan::make_model(application, *profiles, assumptions);
   CHECK_MSG(model.ok(), model.error().message);
   return std::make_shared<plan::FrontierPlanner>(std::move(model).value());
 }
@@ -66,7 +67,7 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
 
 void Applications::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
   CHECK_MSG(id.index() == models_.size(), "applications are deployed in the order of their ids");
-  auto planner = make_planner(*application);
+  auto planner = make_planner(*application, {});
   controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
   for (const policy::QueueId queue : controls_.back().queues) {
     functions_[queues_[queue].shared.index()].queues.push_back(queue);
@@ -75,6 +76,7 @@ void Applications::deploy(ApplicationId id, const std::shared_ptr<const Applicat
                      .application = application,
                      .planner = std::move(planner),
                      .tenant = tenants_.number_of(application->tenant)});
+  branches_.emplace_back();
 }
 
 void Applications::remove(ApplicationId id) {
@@ -106,7 +108,7 @@ bool Applications::change_profile(const ProfileChanged& event) {
 void Applications::believe(ApplicationId id, std::shared_ptr<const Application> application) {
   policy::ApplicationModel& model = models_[id.index()];
   model.application = std::move(application);
-  model.planner = make_planner(*model.application);
+  model.planner = make_planner(*model.application, branches_[id.index()].assumptions());
   const auto profiles = plan::make_profiles(*model.application);
   for (const policy::QueueId place : controls_[id.index()].queues) {
     policy::Queue& queue = queues_[place];

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/archive.h"
+#include "core/branches.h"
 #include "core/control.h"
 #include "core/queues.h"
 #include "core/tenant_books.h"
@@ -47,6 +49,8 @@ class Applications {
   // planners believe something else now.
   bool change_profile(const ProfileChanged& event);
   bool learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured);
+  // Likewise what is told of conditions and fan-outs.
+  bool learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
 
   void visit(Archive& archive);
 
@@ -66,6 +70,7 @@ class Applications {
   TenantBooks& tenants_;
   std::vector<policy::ApplicationModel> models_;
   std::vector<Control> controls_;
+  std::vector<Branches> branches_;
   std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
   std::vector<Learned> learned_;                   // likewise
   std::vector<ApplicationId> leaving_;             // removed, not yet retired

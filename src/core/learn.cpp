@@ -1,5 +1,6 @@
-// What executions teach about profiles. A function's own profile stays as it was given; what planners believe is that
-// profile corrected, and changes only when it is off by more than the learner's tolerance, and by enough to matter.
+// What executions teach about profiles, and requests about branches. A function's own profile stays as it was given;
+// what planners believe is that profile corrected, and changes only when it is off by more than the learner's
+// tolerance, and by enough to matter.
 #include <algorithm>
 #include <cmath>
 
@@ -55,6 +56,14 @@ bool Applications::learn(policy::SharedFunctionId function, const Configuration&
     }
     believe(models_[a].id, std::move(changed));
   }
+  return true;
+}
+
+bool Applications::learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs) {
+  if (verdicts.empty() && fan_outs.empty()) return false;
+  if (id.index() >= models_.size() || is_retired(id)) return false;
+  if (!branches_[id.index()].note(*controls_[id.index()].application, verdicts, fan_outs)) return false;
+  believe(id, models_[id.index()].application);
   return true;
 }
 

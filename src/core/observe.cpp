@@ -42,6 +42,7 @@ void Scheduler::on(const QuotaChanged& event) {
 void Scheduler::on(const RequestArrived& event) {
   const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
   if (requests_.find(event.id) || std::any_of(arrivals_.begin(), arrivals_.end(), same)) return;  // twice
+  if (policies_.learns && applications_.learn(event.application, event.verdicts, event.fan_outs)) changed_ = true;
   arrivals_.push_back(event);
   const auto known = std::find_if(announced_.begin(), announced_.end(),
                                   [&](const RequestAnnounced& a) { return a.application == event.application; });
@@ -122,6 +123,7 @@ void Scheduler::on(const BatchFinished& event) {
                        std::all_of(event.results.begin(), event.results.end(), ran);
   if (policies_.learns && all_ran) learn(batches_[slot], event.measured);
   const InvokerId invoker = batches_[slot].invoker;
+  const ApplicationId application = batches_[slot].application;
   const std::vector<policy::Waiting> members = end_batch(slot, true);
   for (const policy::Waiting& member : members) {
     const Place place = place_of(member);
@@ -136,6 +138,7 @@ void Scheduler::on(const BatchFinished& event) {
     } else {
       if (!runs_.expects(place)) hold(member.request, invoker);
       runs_.succeeded(place, invoker, *result, now_);
+      if (policies_.learns && applications_.learn(application, result->verdicts, result->fan_outs)) changed_ = true;
     }
     follow();
   }

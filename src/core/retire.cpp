@@ -12,8 +12,9 @@ namespace {
 struct SavedApplication {
   std::shared_ptr<const Application> deployed, believed;  // believed: now, where that differs
   std::vector<policy::QueueId> queues;                    // ascending
+  Branches branches;
   bool removed = false, retired = false;
-  void visit(Archive& a) { a(deployed, believed, queues, removed, retired); }
+  void visit(Archive& a) { a(deployed, believed, queues, branches, removed, retired); }
 };
 
 }  // namespace
@@ -34,6 +35,7 @@ void Applications::retire(ApplicationId id) {
   models_[id.index()] = {
       .id = id, .application = kept, .planner = {}, .removed = true, .tenant = models_[id.index()].tenant};
   controls_[id.index()] = {.application = kept, .shared = gone.shared, .retired = true};
+  branches_[id.index()] = {};
   for (const policy::SharedFunctionId shared : gone.shared) {
     policy::SharedFunction& function = functions_[shared.index()];
     std::erase_if(function.queues, [&](policy::QueueId queue) { return queues_.is_free(queue); });
@@ -48,6 +50,7 @@ void Applications::add_retired(ApplicationId id, const std::shared_ptr<const App
   auto shared = share_functions(id, *application);
   controls_.push_back({.application = application, .shared = std::move(shared), .retired = true});
   models_.push_back({.id = id, .application = application, .removed = true});
+  branches_.emplace_back();
 }
 
 void Applications::visit(Archive& archive) {
@@ -58,6 +61,7 @@ void Applications::visit(Archive& archive) {
     saved.push_back({.deployed = control.application,
                      .believed = differs ? models_[i].application : nullptr,
                      .queues = control.queues,
+                     .branches = branches_[i],
                      .removed = models_[i].removed,
                      .retired = control.retired});
   }
@@ -66,6 +70,7 @@ void Applications::visit(Archive& archive) {
   if (archive.is_loading() && archive.ok()) {
     models_.clear();
     controls_.clear();
+    branches_.clear();
     functions_.clear();
     learned_.clear();
     leaving_.clear();
@@ -89,7 +94,9 @@ void Applications::visit(Archive& archive) {
       if (saved[i].removed) leaving_.push_back(id);
     }
     for (std::size_t i = 0; i < saved.size(); ++i) {
-      if (saved[i].believed != nullptr && !saved[i].retired) believe(models_[i].id, saved[i].believed);
+      if (saved[i].retired || (saved[i].believed == nullptr && saved[i].branches.empty())) continue;
+      branches_[i] = saved[i].branches;
+      believe(models_[i].id, saved[i].believed != nullptr ? saved[i].believed : saved[i].deployed);
     }
     queues_.set_free({free.begin(), free.end()});
   }

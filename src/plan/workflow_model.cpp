@@ -93,13 +93,13 @@ class ModelBuilder {
       needed[i] = static_cast<std::uint32_t>(std::min(stage.join.needed(stage.after.size()), before[i].size()));
     }
     auto graph = Graph::make(before);
-    const std::vector<double> shares = share_of_requests(workflow, kept, std::get<Graph>(graph));
+    const std::vector<double> shares = share_of_requests(workflow, prefix, kept, std::get<Graph>(graph));
     return copy(series_parallel(std::get<Graph>(graph), needed), workflow, {kept, shares}, prefix, outer);
   }
 
   // How often each stage runs: its own share among the alternatives, times how often any predecessor ran.
-  std::vector<double> share_of_requests(const Workflow& workflow, const std::vector<StageId>& kept,
-                                        const Graph& graph) const {
+  std::vector<double> share_of_requests(const Workflow& workflow, const std::string& prefix,
+                                        const std::vector<StageId>& kept, const Graph& graph) const {
     std::map<std::vector<StageId>, std::size_t> alternatives;
     for (const StageId id : kept) {
       if (workflow.at(id).when) ++alternatives[workflow.at(id).after];
@@ -111,7 +111,7 @@ class ModelBuilder {
       for (const Graph::Node b : graph.predecessors(node)) reached += out[b];
       double own = 1;
       if (stage.when) own = 1.0 / static_cast<double>(std::max<std::size_t>(2, alternatives[stage.after]));
-      if (const auto known = assumptions_.shares.find(stage.name); known != assumptions_.shares.end())
+      if (const auto known = assumptions_.shares.find(prefix + stage.name); known != assumptions_.shares.end())
         own = known->second;
       out[node] = std::min(1.0, reached) * own;
     }
@@ -134,11 +134,11 @@ class ModelBuilder {
         const Stage& stage = workflow.at(kept.stages[node.stage]);
         const StageScale scale{outer.ms, outer.cost * kept.shares[node.stage]};
         if (stage.foreach && !stage.foreach->body.empty()) {
-          now[i] = add(stage.foreach->body.front(), str(prefix, stage.name, "/"), fan_out(stage, scale));
+          now[i] = add(stage.foreach->body.front(), str(prefix, stage.name, "/"), fan_out(stage, prefix, scale));
           first_leaf(now[i]).needed = node.needed;  // the body starts when the stage would
           continue;
         }
-        node.stage = add_stage(stage, prefix, stage.foreach ? fan_out(stage, scale) : scale);
+        node.stage = add_stage(stage, prefix, stage.foreach ? fan_out(stage, prefix, scale) : scale);
       }
       const auto children = from.children_of(from.nodes[i]);
       node.first_child = static_cast<std::uint32_t>(tree.children.size());
@@ -157,8 +157,8 @@ class ModelBuilder {
     return *node;
   }
 
-  StageScale fan_out(const Stage& stage, StageScale scale) const {
-    const auto known = assumptions_.items.find(stage.name);
+  StageScale fan_out(const Stage& stage, const std::string& prefix, StageScale scale) const {
+    const auto known = assumptions_.items.find(prefix + stage.name);
     const std::uint32_t items = known == assumptions_.items.end() ? assumptions_.items_default : known->second;
     const StageScale factor = foreach_scale(std::max(1u, items), stage.foreach->limit);
     return {scale.ms * factor.ms, scale.cost * factor.cost};

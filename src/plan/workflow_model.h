@@ -36,8 +36,9 @@ struct WorkflowModel {
 
 // What is not in the application: how often conditions hold, how many items a fan-out has. Learned at run time.
 struct ModelAssumptions {
-  std::map<std::string, double> shares;        // stage → share of requests that take it; absent: equal alternatives
-  std::map<std::string, std::uint32_t> items;  // foreach stage → items; absent: `items_default`
+  // By stage as ModelStage::name has it.
+  std::map<std::string, double> shares;        // of requests that take it; absent: equal alternatives
+  std::map<std::string, std::uint32_t> items;  // of a foreach; absent: `items_default`
   std::uint32_t items_default = 4;
 };
 

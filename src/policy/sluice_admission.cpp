@@ -12,7 +12,8 @@ Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId
   Taken sum;
   for (const Queue& queue : view.queues) {
     if (queue.application == application && queue.handler == nullptr && queue.id.index() < state.taken_ms.size()) {
-      sum = sum + state.taken_ms[queue.id.index()];
+      // By its share of the requests and its items.
+      sum = sum + state.taken_ms[queue.id.index()] * queue.planner->model().stages[queue.model_stage].scale.cost;
     }
   }
   return sum;

@@ -194,6 +194,29 @@ TEST(Sluice, KeepsTheWholeRequestToTheCostThatIsAskedFor) {
   EXPECT_EQ(enough.at(40).finish(40).decide(), (Starts{"s1 of 1: (1,1,4) on 0"}));
 }
 
+// The second stage takes four times as much as the first, but only one request in 16 has it.
+TEST(Sluice, LetsMoreInOnceItKnowsThatADearBranchIsRare) {
+  Application app = Stand::with_objective(chain_of({Rows{{1, 1, 1, 100}}, Rows{{1, 1, 4, 100}}}), 400);
+  app.workflow.stages[1].when = Condition{};
+  const auto accepted = [&](double learn) {
+    Stand stand("sluice", app, {{"learn", learn}});
+    stand.invoker(0, 64, 20);
+    std::uint64_t id = 0;
+    for (int i = 0; i < 64; ++i) {
+      (void)stand.at(1'000.0 * i).arrive_branching(++id, i % 16 == 0).decide();
+      (void)stand.at(1'000.0 * i + 100).finish_all(100).decide();
+      (void)stand.at(1'000.0 * i + 200).finish_all(100).decide();
+      if (i == 40) stand.reload();
+    }
+    const std::uint64_t before = stand.scheduler().counters().accepted;
+    stand.at(100'000);
+    for (int i = 0; i < 100; ++i) stand.arrive_branching(++id, false);
+    (void)stand.decide();
+    return stand.scheduler().counters().accepted - before;
+  };
+  EXPECT_GT(accepted(1), accepted(0) * 3 / 2);
+}
+
 TEST(Sluice, RefusesTheLessImportantFirst) {
   const auto accepted = [](std::uint8_t priority) {
     Stand stand("sluice", {kStage}, 110);

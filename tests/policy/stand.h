@@ -76,6 +76,14 @@ class Stand {
     if (application_->objective.cost) event.cost_limit = PicoDollars::from_dollars(*application_->objective.cost);
     return see(event);
   }
+  // Whether the condition of stage s1 holds is known with the request.
+  Stand& arrive_branching(std::uint64_t id, bool holds) {
+    return see(RequestArrived{.id = RequestId(id),
+                              .application = ApplicationId(0),
+                              .tenant = TenantId(0),
+                              .deadline = now_ + application_->objective.latency,
+                              .verdicts = {{StageId(1), holds}}});
+  }
   Stand& cancel(std::uint64_t id) { return see(RequestCancelled{RequestId(id)}); }
   // What starts now, as "s0 of 1 2: (2,1,1) on 0": stage, requests, configuration, invoker.
   Starts decide() {

@@ -1,0 +1,102 @@
+#include "core/branches.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::core {
+namespace {
+
+constexpr double kShareTolerance = 0.1;  // of the requests
+
+// What is told comes from elsewhere: nothing if there is no such run.
+const Workflow* find_workflow(const Application& application, const RunPath& path) {
+  const Workflow* workflow = &application.workflow;
+  for (const ItemOf& item : path) {
+    if (item.stage.index() >= workflow->size()) return nullptr;
+    const auto& foreach = workflow->at(item.stage).foreach;
+    if (!foreach || foreach->body.empty()) return nullptr;
+    workflow = &foreach->body.front();
+  }
+  return workflow;
+}
+
+bool is_otherwise(const Stage& stage) {
+  return stage.when && stage.when->kind == Condition::Kind::otherwise;
+}
+
+}  // namespace
+
+bool Branches::Mean::add(double sample, double tolerance) {
+  constexpr std::uint64_t kMemory = 64, kEvery = 16;
+  ++seen;
+  value += (sample - value) / static_cast<double>(std::min(seen, kMemory));
+  if (seen % kEvery != 0) return false;
+  if (is_believed && std::abs(value - believed) <= tolerance) return false;
+  believed = value;
+  return is_believed = true;
+}
+
+bool Branches::note(const Application& application, std::span<const Verdict> verdicts,
+                    std::span<const FanOut> fan_outs) {
+  constexpr std::size_t kSamples = 64;  // of one message: thousands of items teach no more
+  verdicts = verdicts.first(std::min(verdicts.size(), kSamples));
+  fan_outs = fan_outs.first(std::min(fan_outs.size(), kSamples));
+  bool changed = false;
+  for (const Verdict& verdict : verdicts) {
+    const Workflow* workflow = find_workflow(application, verdict.path);
+    if (workflow == nullptr || verdict.stage.index() >= workflow->size()) continue;
+    if (is_otherwise(workflow->at(verdict.stage))) continue;
+    Mean& mean = shares_[stage_name(application, verdict.path, verdict.stage)];
+    changed = mean.add(verdict.holds ? 1 : 0, kShareTolerance) || changed;
+  }
+  // Those of one run follow one another.
+  for (auto first = verdicts.begin(); first != verdicts.end();) {
+    const auto last = std::find_if(first, verdicts.end(), [&](const Verdict& v) { return v.path != first->path; });
+    changed = note_otherwise(application, {first, last}) || changed;
+    first = last;
+  }
+  for (const FanOut& fan_out : fan_outs) {
+    const Workflow* workflow = find_workflow(application, fan_out.path);
+    if (workflow == nullptr || fan_out.stage.index() >= workflow->size()) continue;
+    Mean& mean = items_[stage_name(application, fan_out.path, fan_out.stage)];
+    changed = mean.add(fan_out.items, std::max(1.0, mean.believed / 4)) || changed;
+  }
+  return changed;
+}
+
+// `verdicts` of one run.
+bool Branches::note_otherwise(const Application& application, std::span<const Verdict> verdicts) {
+  const RunPath& path = verdicts.front().path;
+  const Workflow* workflow = find_workflow(application, path);
+  if (workflow == nullptr) return false;
+  bool changed = false;
+  for (std::uint32_t s = 0; s < workflow->size(); ++s) {
+    const Stage& stage = workflow->stages[s];
+    if (!is_otherwise(stage)) continue;
+    bool known = true, none = true;
+    for (std::uint32_t a = 0; a < workflow->size(); ++a) {
+      const Stage& other = workflow->stages[a];
+      if (!other.when || is_otherwise(other) || other.after != stage.after) continue;
+      const auto told = std::find_if(verdicts.begin(), verdicts.end(),
+                                     [&](const Verdict& verdict) { return verdict.stage == StageId(a); });
+      known = known && told != verdicts.end();
+      none = none && known && !told->holds;
+    }
+    if (known)
+      changed = shares_[stage_name(application, path, StageId(s))].add(none ? 1 : 0, kShareTolerance) || changed;
+  }
+  return changed;
+}
+
+plan::ModelAssumptions Branches::assumptions() const {
+  plan::ModelAssumptions out;
+  for (const auto& [name, mean] : shares_) {
+    if (mean.is_believed) out.shares[name] = mean.believed;
+  }
+  for (const auto& [name, mean] : items_) {
+    if (mean.is_believed) out.items[name] = static_cast<std::uint32_t>(std::lround(std::max(1.0, mean.believed)));
+  }
+  return out;
+}
+
+}  // namespace sluice::core
