@@ -15,6 +15,7 @@ class Nothing : public Link {
  public:
   void deploy(ApplicationId, std::shared_ptr<const Application>) override {}
   void forget(ApplicationId) override {}
+  void limit(const TenantLimit&) override {}
   void send(Command& command) override { last = command.id; }
   void receive(Time, Heard& out) override {
     if (!joined_) out.events.push_back(InvokerJoined{.id = InvokerId(0), .epoch = 1});

@@ -1,10 +1,5 @@
 #include "live/event_log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -14,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "domain/limits.h"
 #include "record/command_hash.h"
 #include "record/log_reader.h"
 
@@ -46,11 +42,11 @@ std::string EventLog::path(const char* ending) const {
 }
 
 Status EventLog::begin_segment() {
-  file_ = wire::Descriptor(::open(path(".log").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file_.valid()) {
-    return Error{ErrorCode::io, str("the event log ", path(".log"), " cannot be written: ", std::strerror(errno))};
-  }
-  written_ = 0;
+  // A segment ends after the step that made it large: whatever that brought still fits.
+  auto file = AppendedFile::create(path(".log"), options_.segment_bytes + 2 * limits::log_record_bytes_max);
+  if (!file) return Error{ErrorCode::io, str("the event log cannot be written: ", file.error().message)};
+  if (file_ != nullptr) saving_->post([full = std::move(file_)] { full->close(); });
+  file_ = std::move(*file);
   writer_->header(header_);
   return flush();
 }
@@ -64,27 +60,22 @@ void EventLog::decided(const Commands& commands, Time at) {
 }
 
 Status EventLog::flush() {
-  std::string_view left = *buffer_;
-  while (!left.empty() && !broken_) {
-    const ssize_t wrote = ::write(file_.get(), left.data(), left.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      broken_ = true;
-      buffer_->clear();
-      return Error{ErrorCode::io, str("the event log ", path(".log"), " has stopped: ", std::strerror(errno),
-                                      ". Requests go on; what happens from here on cannot be replayed")};
-    }
-    left.remove_prefix(static_cast<std::size_t>(wrote));
-    written_ += static_cast<std::uint64_t>(wrote);
-  }
+  if (buffer_->empty() || broken_) return Done{};
+  const Status appended = file_->append(*buffer_, record::kRecordFrameBytes);
   buffer_->clear();
+  if (!appended) {
+    broken_ = true;
+    return Error{ErrorCode::io, str("the event log has stopped: ", appended.error().message,
+                                    ". Requests go on; what happens from here on cannot be replayed")};
+  }
+  if (file_->wants_room()) saving_->post([file = file_] { file->make_room(); });
   return Done{};
 }
 
 // The state becomes bytes here, and a file in another thread: of a scheduler with 10,000 requests that is a few
 // megabytes and milliseconds, once in 256 MiB of log.
 void EventLog::rotate_if_due(core::Scheduler& scheduler) {
-  if (broken_ || written_ < options_.segment_bytes) return;
+  if (broken_ || file_->size() < options_.segment_bytes) return;
   ++segment_;
   auto save = std::make_shared<const std::string>(scheduler.save());
   header_.begins_with = record::hash_of_save(*save);

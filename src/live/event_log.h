@@ -1,7 +1,8 @@
 // EventLog: everything the scheduler is told, and a hash of everything it decides, in the system's page cache before
 // its commands leave: it survives the end of the process, however that comes. `sluice replay` plays it again. A full
 // disk stops the log, not the platform, and is told once. Segments are bounded: a new one goes on from a save of the
-// scheduler beside it, which another thread writes. Logs of all starts together are bounded too: the oldest go first.
+// scheduler beside it. What takes long, room for the log and saves, another thread does. Logs of all starts together
+// are bounded too: the oldest go first.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,8 +12,8 @@
 #include "base/result.h"
 #include "core/scheduler.h"
 #include "invoker/task_thread.h"
+#include "live/appended_file.h"
 #include "record/log_writer.h"
-#include "wire/channel.h"
 
 namespace sluice::live {
 
@@ -30,7 +31,7 @@ class EventLog {
 
   void observed(const Event& event, Time at);
   void decided(const Commands& commands, Time at);
-  // To the page cache. An error once, when it first fails.
+  // Into the page cache. An error once, when it first fails.
   [[nodiscard]] Status flush();
   // After flush(): begins a new segment if this one is large.
   void rotate_if_due(core::Scheduler& scheduler);
@@ -44,8 +45,8 @@ class EventLog {
   record::LogHeader header_;
   std::unique_ptr<std::string> buffer_;
   std::unique_ptr<record::LogWriter> writer_;
-  wire::Descriptor file_;
-  std::uint64_t segment_ = 0, written_ = 0;
+  std::shared_ptr<AppendedFile> file_;
+  std::uint64_t segment_ = 0;
   bool broken_ = false;
   std::unique_ptr<invoker::TaskThread> saving_;
 };

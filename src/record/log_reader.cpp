@@ -13,6 +13,10 @@ std::optional<RecordKind> kind_of(std::string_view content) {
   return load<RecordKind>(content.substr(0, 1));
 }
 
+bool all_zero(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<LogReader> LogReader::open(std::istream& in) {
@@ -41,6 +45,12 @@ void LogReader::take(std::size_t size) {
   }
 }
 
+bool LogReader::only_room_left() {
+  constexpr std::size_t kChunk = 1u << 20;
+  while (all_zero(content_) && !content_.empty()) take(kChunk);
+  return content_.empty();
+}
+
 Status LogReader::read_start() {
   take(kLogMagic.size() + 1);
   if (content_.size() != kLogMagic.size() + 1 || !content_.starts_with(kLogMagic))
@@ -62,7 +72,10 @@ Status LogReader::read_start() {
 
 Result<bool> LogReader::read_content() {
   take(kRecordFrameBytes);
-  if (content_.empty()) return false;
+  if (all_zero(content_)) {
+    if (only_room_left()) return false;
+    return cut_short();
+  }
   if (content_.size() < kRecordFrameBytes) return cut_short();
   const RecordFrame frame = *load<RecordFrame>(content_);
   if (frame.length != ~frame.complement) return damaged("has a length that was changed");

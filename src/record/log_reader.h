@@ -35,6 +35,8 @@ class LogReader {
   [[nodiscard]] Result<bool> read_content();
   // Up to `size` bytes into content_; fewer at the end of the log.
   void take(std::size_t size);
+  // A writer that ended without notice leaves the room it had made, as zeros. REQUIRES: content_ are zeros.
+  [[nodiscard]] bool only_room_left();
   [[nodiscard]] Error damaged(std::string_view what) const;
   [[nodiscard]] Error cut_short();
 

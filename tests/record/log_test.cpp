@@ -114,6 +114,22 @@ TEST(Log, ATornLastRecordIsToldFromDamage) {
   EXPECT_EQ(ends.size(), 4u);
 }
 
+// A server that was killed leaves the room that it had made for the log.
+TEST(Log, EndsWhereRoomBegins) {
+  const std::string log = small_log();
+  const Reading whole = read(log);
+  for (const std::size_t room : {1u, 15u, 16u, 17u, 3u << 20}) {
+    const Reading reading = read(log + std::string(room, '\0'));
+    EXPECT_EQ(reading.error, "") << room;
+    EXPECT_EQ(reading.records, whole.records);
+    EXPECT_EQ(reading.offset, whole.offset);
+  }
+  // Killed while it wrote: the frame comes last.
+  const Reading torn = read(log + std::string(kRecordFrameBytes, '\0') + "content" + std::string(100, '\0'));
+  EXPECT_TRUE(torn.cut_off);
+  EXPECT_EQ(torn.records, whole.records);
+}
+
 TEST(Log, CanBeContinuedWhereItWasCutOff) {
   const std::string log = small_log();
   const Reading torn = read(log.substr(0, log.size() - 1));
