@@ -85,9 +85,7 @@ Result<live::PlatformOptions> platform_options(const UpOptions& options) {
 }
 
 std::string state_of(const live::Model& model) {
-  const char* state = model.state == live::ModelState::ready     ? "READY"
-                      : model.state == live::ModelState::loading ? "LOADING"
-                                                                 : "UNAVAILABLE";
+  const char* state = model.state == live::ModelState::ready ? "READY" : "UNAVAILABLE";
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 

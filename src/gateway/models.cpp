@@ -20,7 +20,7 @@ ModelLookup look_up(const live::Snapshot& snapshot, const ModelPath& path) {
 ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path) {
   ModelLookup found = look_up(snapshot, path);
   if (found.model == nullptr || found.model->state == live::ModelState::ready) return found;
-  if (found.model->state == live::ModelState::unavailable && path.version.empty()) {
+  if (path.version.empty()) {
     return {nullptr, error_reply(404, str("Request for unknown model: '", path.name, "' has no available versions"))};
   }
   return {nullptr, error_reply(503, str("Request for unknown model: '", path.name, "' version ", found.model->version,
@@ -28,15 +28,7 @@ ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path)
 }
 
 std::string_view name_of(live::ModelState state) {
-  switch (state) {
-    case live::ModelState::ready:
-      return "READY";
-    case live::ModelState::loading:
-      return "LOADING";
-    case live::ModelState::unavailable:
-      return "UNAVAILABLE";
-  }
-  return "UNAVAILABLE";
+  return state == live::ModelState::ready ? "READY" : "UNAVAILABLE";
 }
 
 }  // namespace sluice::gateway

@@ -21,6 +21,6 @@ struct ModelLookup {
 // Also refuses what is not ready.
 [[nodiscard]] ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path);
 
-[[nodiscard]] std::string_view name_of(live::ModelState state);  // READY, LOADING, UNAVAILABLE
+[[nodiscard]] std::string_view name_of(live::ModelState state);  // READY, UNAVAILABLE
 
 }  // namespace sluice::gateway

@@ -21,7 +21,7 @@
 
 namespace sluice::live {
 
-enum class ModelState : std::uint8_t { ready, loading, unavailable };
+enum class ModelState : std::uint8_t { ready, unavailable };
 
 struct Counted {  // how often and how long in all
   std::uint64_t count = 0, ns = 0;

@@ -65,14 +65,14 @@ inline live::Snapshot a_snapshot() {
        .infer = {.count = 2, .ns = 250'000'000},
        .batches = {{.size = 2, .infer = {.count = 2, .ns = 1}}, {.size = 9, .infer = {.count = 1, .ns = 1}}}}};
   live::Model echo = a_model("echo", {port("X", DataType::fp32, {-1})}, {port("X", DataType::fp32, {-1})});
-  live::Model loading = a_model("loading", {}), broken = a_model("broken", {});
-  loading.state = live::ModelState::loading;
+  live::Model missing = a_model("missing", {}), broken = a_model("broken", {});
+  missing.state = live::ModelState::unavailable;
   broken.state = live::ModelState::unavailable;
   broken.reason = "stage 'ocr' needs 9000 MiB";
   live::Model function = a_model("chain.decode", {port("B", DataType::bytes, {1})});
   function.is_function = true;
   live::Snapshot snapshot;
-  snapshot.models = {broken, chain, echo, loading, function};
+  snapshot.models = {broken, chain, echo, missing, function};
   snapshot.started = Time::from_ns(1'000'000'000);
   snapshot.at = Time::from_ns(3'500'000'000);
   snapshot.scheduler = "sluice";

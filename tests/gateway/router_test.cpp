@@ -19,7 +19,7 @@ TEST_F(RouterTest, TellsOfTheServer) {
   EXPECT_EQ(get("/v2/health/ready"),
             R"(503 {"error":"not ready","applications":[)"
             R"({"name":"broken","tenant":"default","state":"UNAVAILABLE","reason":"stage 'ocr' needs 9000 MiB"},)"
-            R"({"name":"loading","tenant":"default","state":"LOADING","reason":""}]})");
+            R"({"name":"missing","tenant":"default","state":"UNAVAILABLE","reason":""}]})");
   principal_ = {.tenant = "", .role = Role::caller};
   EXPECT_EQ(get("/v2/health/ready"), R"(503 {"error":"not ready","applications":[]})");
   service_.set({});
@@ -45,7 +45,7 @@ TEST_F(RouterTest, TellsOfAModel) {
       R"("max_batch_size":1,"input":[{"name":"B","data_type":"TYPE_STRING","dims":[1]}],"output":[],)"
       R"("dynamic_batching":{"preferred_batch_size":[1]}})");
   EXPECT_EQ(get("/v2/models/chain/ready"), "200 ");
-  EXPECT_EQ(get("/v2/models/loading/ready"), R"(400 {"error":"Model version not ready"})");
+  EXPECT_EQ(get("/v2/models/missing/ready"), R"(400 {"error":"Model version not ready"})");
 }
 
 TEST_F(RouterTest, TellsStatistics) {
@@ -71,8 +71,8 @@ TEST_F(RouterTest, RefusesUnknownModels) {
   EXPECT_EQ(post("/v2/models/nope/infer", kEcho), "400 " + unknown);
   EXPECT_EQ(post("/v2/models/echo/versions/3/infer", kEcho),
             R"(404 {"error":"Request for unknown model: 'echo' version 3 is not found"})");
-  EXPECT_EQ(post("/v2/models/loading/infer", kEcho),
-            R"(503 {"error":"Request for unknown model: 'loading' version 1 is not at ready state"})");
+  EXPECT_EQ(post("/v2/models/missing/versions/1/infer", kEcho),
+            R"(503 {"error":"Request for unknown model: 'missing' version 1 is not at ready state"})");
   EXPECT_EQ(post("/v2/models/broken/infer", kEcho),
             R"(404 {"error":"Request for unknown model: 'broken' has no available versions"})");
 }
@@ -82,7 +82,7 @@ TEST_F(RouterTest, ListsTheRepository) {
       post("/v2/repository/index"),
       R"(200 [{"name":"broken","version":"1","state":"UNAVAILABLE","reason":"stage 'ocr' needs 9000 MiB"},)"
       R"({"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
-      R"({"name":"loading","version":"1","state":"LOADING"},{"name":"chain.decode","version":"1","state":"READY"}])");
+      R"({"name":"missing","version":"1","state":"UNAVAILABLE"},{"name":"chain.decode","version":"1","state":"READY"}])");
   EXPECT_EQ(post("/v2/repository/index", R"({ "ready" : true })"),
             R"(200 [{"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
             R"({"name":"chain.decode","version":"1","state":"READY"}])");
