@@ -181,6 +181,28 @@ Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models,
   return out;
 }
 
+std::optional<OverQuota> never_allowed(const Application& application, const Quota& quota) {
+  for (const Function& function : application.functions) {
+    const auto profile = profile::FunctionProfile::make(function);
+    if (!profile) continue;
+    const auto all = profile->configurations();
+    const auto allowed = [&](const Configuration& c) {
+      return (!quota.vcpu || c.vcpu <= *quota.vcpu) && (!quota.slices || c.slices <= *quota.slices);
+    };
+    if (std::any_of(all.begin(), all.end(), allowed)) continue;
+    const Configuration& least = all.front();
+    const bool vcpus = quota.vcpu && least.vcpu > *quota.vcpu;
+    return OverQuota{
+        .needed = static_cast<double>(vcpus ? least.vcpu : least.slices),
+        .available = static_cast<double>(vcpus ? *quota.vcpu : quota.slices.value_or(0)),
+        .text = str("quota exceeded: function '", function.name, "' takes at least ", least.vcpu, " vCPU and ",
+                    least.slices, " slices, allowed are ", quota.vcpu ? str(*quota.vcpu) : "any number of",
+                    " vCPU and ", quota.slices ? str(*quota.slices) : "any number of", " slices"),
+        .retry_after = std::nullopt};
+  }
+  return std::nullopt;
+}
+
 std::vector<Application> functions_alone(const Application& application) {
   std::vector<Application> out;
   for (const Function& function : application.functions) {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "domain/application.h"
 #include "domain/cluster.h"
+#include "live/budgets.h"
 #include "live/model_files.h"
 #include "live/service.h"
 
@@ -34,6 +35,9 @@ struct Prepared {
 // Model files are kept; nobody holds them yet. An error has all that is wrong with the document.
 [[nodiscard]] Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models,
                                        const std::vector<NodeGroup>& nodes, const FindProfile& find);
+
+// What is wrong if a function has no configuration that the quota of its tenant ever allows.
+[[nodiscard]] std::optional<OverQuota> never_allowed(const Application& application, const Quota& quota);
 
 // Each function of an application as one of its own: a workflow of one stage, called APPLICATION.FUNCTION.
 [[nodiscard]] std::vector<Application> functions_alone(const Application& application);

@@ -96,7 +96,8 @@ void Deployments::deploy(Deployment deployment, OnDeployed done) {
 void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
   const auto tenant = owner_of(prepared.application.tenant);
   if (!tenant) return done(tenant.error());
-  answer.over = count_functions(prepared.application, tenant->quota);
+  answer.over = never_allowed(prepared.application, tenant->quota);
+  if (!answer.over) answer.over = count_functions(prepared.application, tenant->quota);
   if (answer.over) return done(std::move(answer));
   store::DeployedApplication kept{.tenant = prepared.application.tenant,
                                   .name = prepared.application.name,

@@ -171,6 +171,25 @@ TEST_F(TenantsTest, HaveAtMostTheirFunctions) {
   EXPECT_TRUE(serves(kOurs, "app"));
 }
 
+TEST_F(TenantsTest, DeployNothingThatTheirQuotaNeverLetsRun) {
+  const std::string two =
+      "application: app\nslo: {latency: 60s}\nworkflow: {f: {}}\nfunctions: {f: {runtime: emulated, memory: 10MB, "
+      "profile: {table: [[1, 2, 0, 1.0, 0.1], [4, 2, 0, 2.0, 0.1]]}}}\n";
+  ASSERT_TRUE(set_quota({.vcpu = 1}));
+  const auto refused = deploy(kOurs, two);
+  ASSERT_TRUE(refused && refused->over);
+  EXPECT_EQ(
+      refused->over->text,
+      "quota exceeded: function 'f' takes at least 2 vCPU and 0 slices, allowed are 1 vCPU and any number of slices");
+  EXPECT_EQ(refused->over->needed, 2);
+  EXPECT_EQ(refused->over->available, 1);
+  ASSERT_TRUE(set_quota({.vcpu = 2}));
+  const auto allowed = deploy(kOurs, two);
+  ASSERT_TRUE(allowed);
+  EXPECT_FALSE(allowed->over);
+  EXPECT_TRUE(serves(kOurs, "app"));
+}
+
 TEST_F(TenantsTest, HoldAtMostTheirVcpusAtOnce) {
   ASSERT_TRUE(deploy(kOurs,
                      "application: app\nslo: {latency: 60s}\nworkflow: {f: {}}\nfunctions: {f: {runtime: emulated, "
