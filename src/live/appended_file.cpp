@@ -18,7 +18,10 @@ Result<std::unique_ptr<AppendedFile>> AppendedFile::create(const std::string& pa
   std::unique_ptr<AppendedFile> out(new AppendedFile(path, std::move(file), most));
   if (!out->file_.valid()) return out->failed(errno);
   void* base = ::mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, out->file_.get(), 0);
-  if (base == MAP_FAILED) return out->failed(errno);
+  if (base == MAP_FAILED) {
+    out->room_ = most;
+    return out;
+  }
   out->base_ = static_cast<std::byte*>(base);
   if (const Status grown = out->grow(kFirst); !grown) return grown.error();
   return out;
@@ -64,11 +67,23 @@ Status AppendedFile::append(std::string_view bytes, std::size_t last) {
   if (wanted > room_) {
     if (const Status grown = grow(wanted); !grown) return grown;
   }
+  if (base_ == nullptr) return write(bytes);
   last = std::min(last, bytes.size());
   std::memcpy(base_ + size + last, bytes.data() + last, bytes.size() - last);
   std::atomic_signal_fence(std::memory_order_release);
   std::memcpy(base_ + size, bytes.data(), last);
   size_ = wanted;
+  return Done{};
+}
+
+Status AppendedFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_.load()));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return failed(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+    size_ += static_cast<std::uint64_t>(wrote);
+  }
   return Done{};
 }
 

@@ -1,6 +1,7 @@
 // AppendedFile: a file that grows by being copied into: no system call and nothing that waits for a disk, and yet what
 // was appended is in the system's page cache, which survives the end of the process. Room is made ahead, by another
-// thread. Until close() the file ends with that room, as zeros. Used by EventLog.
+// thread. Until close() the file ends with that room, as zeros. On file systems that cannot be mapped it is written
+// like any other. Used by EventLog.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -41,6 +42,7 @@ class AppendedFile {
       : path_(std::move(path)), file_(std::move(file)), most_(most) {}
   // Until so many bytes fit.
   [[nodiscard]] Status grow(std::uint64_t wanted);
+  [[nodiscard]] Status write(std::string_view bytes);  // where nothing is mapped
   [[nodiscard]] Error failed(int reason) const;
 
   std::string path_;

@@ -42,6 +42,22 @@ TEST_F(AppendedFileTest, HasWhatWasAppendedAndNoRoomOnceItIsClosed) {
   EXPECT_EQ(content(), all);
 }
 
+// More addresses than there are stand for a file system that maps nothing.
+TEST_F(AppendedFileTest, IsWrittenWhereItCannotBeMapped) {
+  std::string all;
+  {
+    auto file = AppendedFile::create(path(), std::uint64_t{1} << 62).value();
+    for (int i = 0; i < 100; ++i) {
+      const std::string bytes(1'000, static_cast<char>('a' + i % 26));
+      ASSERT_TRUE(file->append(bytes, 16));
+      all += bytes;
+    }
+    EXPECT_FALSE(file->wants_room());
+    EXPECT_EQ(content(), all);
+  }
+  EXPECT_EQ(content(), all);
+}
+
 TEST_F(AppendedFileTest, IsWholeWhileAnotherThreadMakesRoom) {
   auto file = AppendedFile::create(path(), kMost).value();
   std::atomic<bool> ended = false;
