@@ -28,7 +28,7 @@ Picture pattern(std::uint32_t width, std::uint32_t height, std::uint32_t channel
 
 engine::OwnTensor floats(std::vector<std::int64_t> shape, const std::vector<float>& values) {
   engine::OwnTensor out{{"x", DataType::fp32, std::move(shape)}, std::string(values.size() * sizeof(float), '\0')};
-  std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
+  if (!values.empty()) std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
   return out;
 }
 

@@ -43,7 +43,7 @@ Tensor texts(const std::string& bytes, std::vector<std::int64_t> shape) {
   Tensor out{
       .info = {"x", DataType::bytes, std::move(shape)}, .block = *arena->allocate(bytes.size() + 3), .offset = 3};
   out.size = bytes.size();
-  std::memcpy(out.bytes().data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(out.bytes().data(), bytes.data(), bytes.size());
   return out;
 }
 

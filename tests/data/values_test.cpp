@@ -40,7 +40,7 @@ class ValuesTest : public testing::Test {
   }
   SharedTensors floats(const std::vector<float>& x, const std::vector<std::int64_t>& shape, const char* name = "x") {
     const Block block = *arena_->allocate(x.size() * sizeof(float));
-    std::memcpy(block.data(), x.data(), block.size());
+    if (!x.empty()) std::memcpy(block.data(), x.data(), block.size());
     return std::make_shared<const Tensors>(
         Tensors{{.info = {name, DataType::fp32, shape}, .block = block, .size = block.size()}});
   }

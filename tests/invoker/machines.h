@@ -78,7 +78,7 @@ class Machines {
     const RequestId id(++requests_);
     const auto arena = gateway().arenas.of("default").value();
     const data::Block block = *arena->allocate(x.size() * sizeof(float));
-    std::memcpy(block.data(), x.data(), block.size());
+    if (!x.empty()) std::memcpy(block.data(), x.data(), block.size());
     gateway().objects.open(id, std::make_shared<const data::Tensors>(data::Tensors{
                                    {.info = {"x", DataType::fp32, shape}, .block = block, .size = block.size()}}));
     const auto known = data::Values(gateway().objects, *application_, {id}, *arena).known_after(StageId::none());

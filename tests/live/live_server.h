@@ -54,7 +54,7 @@ inline Result<live::Deployed> deploy(live::Service& service, const std::string& 
 inline std::shared_ptr<const data::Tensors> floats(live::Service& service, const std::string& name,
                                                    const std::vector<float>& values) {
   auto block = service.arena("default")->allocate(values.size() * sizeof(float));
-  std::memcpy(block->data(), values.data(), values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(block->data(), values.data(), values.size() * sizeof(float));
   data::Tensor tensor{.info = {name, DataType::fp32, {static_cast<std::int64_t>(values.size())}},
                       .block = *block,
                       .size = block->size()};

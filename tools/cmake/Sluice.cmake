@@ -45,6 +45,8 @@ function(sluice_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} sluice_test_places ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  # Workers that crash on purpose end by their signal there too.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=handle_segv=0;TSAN_OPTIONS=handle_segv=0")
 endfunction()
 
 # sluice_bench(NAME SOURCES … DEPENDS …): one Google Benchmark program; never run as a test.
