@@ -155,12 +155,12 @@ class SluiceDispatch final : public Dispatch {
   // When the first of the `count` oldest must be done. They came in this order and have the same objective, so it is
   // the oldest, unless that one's caller brought a longer objective of its own.
   static Time earliest(const View& view, const Queue& queue, std::size_t count) {
-    constexpr std::size_t kLook = 64;
+    constexpr std::size_t kAhead = 64;
     const Waiting& oldest = queue.waiting.front();
     const Duration deployed = view.application(queue.application).application->objective.latency;
     Time out = oldest.deadline;
     if (oldest.deadline - oldest.arrival <= deployed) return out;
-    for (std::size_t i = 1; i < std::min(count, kLook); ++i) out = std::min(out, queue.waiting[i].deadline);
+    for (std::size_t i = 1; i < std::min(count, kAhead); ++i) out = std::min(out, queue.waiting[i].deadline);
     return out;
   }
 
