@@ -58,8 +58,14 @@ bool AppendedFile::wants_room() {
   return room_ < std::min(size_ + kPiece / 2, most_) && !asked_.exchange(true);
 }
 
+// What was appended stays in the page cache and need not be in our memory any more.
 void AppendedFile::make_room() {
+  constexpr std::uint64_t kPages = 64u << 10;  // a multiple of any page's size
   if (grow(std::min(room_ + kPiece, most_)).ok()) asked_ = false;
+  const std::lock_guard lock(growing_);
+  const std::uint64_t whole = size_ / kPages * kPages;
+  if (whole > released_) (void)::madvise(base_ + released_, whole - released_, MADV_DONTNEED);
+  released_ = whole;
 }
 
 Status AppendedFile::append(std::string_view bytes, std::size_t last) {

@@ -52,6 +52,7 @@ class AppendedFile {
   std::uint64_t most_;  // addresses that are mapped: the file may be shorter
   std::byte* base_ = nullptr;
   std::mutex growing_;
+  std::uint64_t released_ = 0;  // guarded by growing_: before it nothing is in our memory
 };
 
 }  // namespace sluice::live

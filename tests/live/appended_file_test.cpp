@@ -25,6 +25,16 @@ class AppendedFileTest : public testing::Test {
     std::ifstream in(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
+  // Of the file, in the memory of this process.
+  [[nodiscard]] std::uint64_t mapped_kb() const {
+    std::ifstream maps("/proc/self/smaps");
+    bool ours = false;
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find(path()) != std::string::npos) ours = true;
+      if (ours && line.starts_with("Rss:")) return std::stoull(line.substr(4));
+    }
+    return 0;
+  }
   live_test::TemporaryFolder folder_;
 };
 
@@ -74,6 +84,8 @@ TEST_F(AppendedFileTest, IsWholeWhileAnotherThreadMakesRoom) {
   }
   ended = true;
   maker.join();
+  file->make_room();
+  EXPECT_LT(mapped_kb(), 4'000u);  // 20 MB were appended
   file->close();
   EXPECT_EQ(content(), all);
 }
