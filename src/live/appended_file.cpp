@@ -64,7 +64,7 @@ void AppendedFile::make_room() {
   if (grow(std::min(room_ + kPiece, most_)).ok()) asked_ = false;
   const std::lock_guard lock(growing_);
   const std::uint64_t whole = size_ / kPages * kPages;
-  if (whole > released_) (void)::madvise(base_ + released_, whole - released_, MADV_DONTNEED);
+  if (base_ != nullptr && whole > released_) (void)::madvise(base_ + released_, whole - released_, MADV_DONTNEED);
   released_ = whole;
 }
 

@@ -49,7 +49,7 @@ class SluiceModel {
   [[nodiscard]] double horizon_ms() const { return horizon_ms_; }
   [[nodiscard]] std::uint32_t level() const { return level_; }
   // What making it took, in expansions of ESG_1Q (table_bill.h); the planner's frontiers included.
-  [[nodiscard]] std::uint64_t build_expansions() const;
+  [[nodiscard]] std::uint64_t build_expansions() const { return build_expansions_; }
   // By batch, ascending; then by slices and vCPUs.
   [[nodiscard]] const std::vector<Choice>& choices(std::uint32_t stage) const { return choices_[stage]; }
   // What a request is worth at the most: dearer ones are given up.
@@ -80,6 +80,7 @@ class SluiceModel {
   std::vector<Dollars> to_come_;
   std::vector<std::uint32_t> after_;
   std::vector<std::optional<std::uint32_t>> next_;
+  std::uint64_t build_expansions_ = 0;
 };
 
 }  // namespace sluice::policy
