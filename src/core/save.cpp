@@ -6,7 +6,7 @@ namespace sluice::core {
 namespace {
 
 constexpr std::string_view kSaveMagic = "sluicesave";
-constexpr std::uint8_t kSaveVersion = 7;  // of the bytes; grows when what is saved changes
+constexpr std::uint8_t kSaveVersion = 8;  // of the bytes; grows when what is saved changes
 
 }  // namespace
 

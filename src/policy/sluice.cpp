@@ -37,6 +37,8 @@ class SluiceDispatch final : public Dispatch {
   void queued(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
+    const auto it = state_->inside.find(queue.waiting[queue.waiting.size() - 1].request);
+    if (it != state_->inside.end()) it->second.came_back(view.now);
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
     const SluiceModel* m = taken_ms.none() ? model(view, queue, 0) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
@@ -46,6 +48,7 @@ class SluiceDispatch final : public Dispatch {
     state_->foresight.forget(request);
     const auto it = state_->inside.find(request);
     if (it == state_->inside.end()) return;
+    it->second.came_back(view.now);
     note_end(view, it->second);
     state_->needed = state_->needed - it->second.needs;
     const auto due = state_->due.find(it->second.deadline);
@@ -95,7 +98,7 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
@@ -104,7 +107,9 @@ class SluiceDispatch final : public Dispatch {
     state_->bill.paid();
     for (const auto& [member, waited] : members_) {
       const auto it = state_->inside.find(member);
-      if (it != state_->inside.end()) it->second.waited = std::max(it->second.waited, waited);
+      if (it == state_->inside.end()) continue;
+      it->second.waited = std::max(it->second.waited, waited);
+      it->second.due_back = std::max(it->second.due_back, view.now + Duration::ms(expected_ms_ * kStraggler));
     }
     // What an invocation of this stage takes, as it is really batched.
     Taken& known = state_->taken_ms[proposals.queue.index()];
@@ -125,7 +130,8 @@ class SluiceDispatch final : public Dispatch {
   // Rates within a step are the same to the waiting rule; per ms.
   static constexpr double kRateLeast = 1e-6, kRateStep = 1.1;
   static constexpr std::size_t kRateSteps = 200;
-  static constexpr std::size_t kLook = 32;  // machines for a batch
+  static constexpr double kStraggler = 1.3;  // times what was planned: noise alone does not take a batch so long
+  static constexpr std::size_t kLook = 32;   // machines for a batch
 
   // The least slack first, but what is late already after everything that is not.
   static std::int64_t urgency(const View& view, const Queue& queue) {
@@ -136,8 +142,10 @@ class SluiceDispatch final : public Dispatch {
   }
 
   // What a request that has ended teaches. Waiting made it late if it would have been in time without; that costs many
-  // times what company saves, so it may happen to one of 200 only (patience falls by a fifth, rises by a thousandth).
-  // Where a percentile is asked for, being late is allowed for and its price is found instead.
+  // times what company saves, so it may happen to one of 200 only (patience falls by a fifth, rises by a thousandth):
+  // under load company makes room, and then even they may have been late without it. Not so if a batch took much longer
+  // than planned: the slack that was spent on waiting would have made up for that, and one of many thousand is too
+  // many. Where a percentile is asked for, being late is allowed for and its price is found instead.
   void note_end(const View& view, const Inside& request) {
     Standing& standing = state_->applications[request.application.index()];
     standing.crowd.left(view.now);
@@ -146,7 +154,9 @@ class SluiceDispatch final : public Dispatch {
     const bool late = request.dropped || behind > Duration{};
     if (!objective.percentile) {
       const bool by_waiting = late && behind < request.waited;
+      const bool by_straggler = by_waiting && request.overrun > std::max(behind, Duration{});
       standing.patience = by_waiting ? standing.patience * 0.8 : std::min(1.0, standing.patience + 0.001);
+      standing.daring = by_straggler ? standing.daring * 0.05 : std::min(1.0, standing.daring + 0.0001);
     } else {
       standing.price.ended(late, *objective.percentile);
     }
@@ -261,7 +271,7 @@ class SluiceDispatch final : public Dispatch {
     const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
-    const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience;
+    const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience * standing.daring;
     return std::min(most, settings_.wait_gaps / company) - waited;
   }
 

@@ -68,9 +68,17 @@ struct Inside {
   ApplicationId application;
   Taken needs;  // on average until its deadline; none from then on
   Time deadline;
-  Duration waited;  // for company
+  Duration waited;   // for company
+  Time due_back;     // when the batch that it went with last should be done, with a margin; zero: it is with none
+  Duration overrun;  // how much later its batches were than that, together
   bool dropped = false;
-  void visit(Archive& a) { a(application, needs, deadline, waited, dropped); }
+
+  void came_back(Time now) {
+    if (due_back == Time{}) return;
+    overrun += std::max(Duration{}, now - due_back);
+    due_back = {};
+  }
+  void visit(Archive& a) { a(application, needs, deadline, waited, due_back, overrun, dropped); }
 };
 
 // When a queue waited for company last.
@@ -84,7 +92,8 @@ struct Standing {  // of an application
   Crowd crowd;
   MissPrice price;
   double patience = 1;  // the share of the time that waiting for company seems worth that it gets
-  void visit(Archive& a) { a(crowd, price, patience); }
+  double daring = 1;    // and of that: less where batches are stragglers now and then, which slack would make up for
+  void visit(Archive& a) { a(crowd, price, patience, daring); }
 };
 
 struct SluiceState {
