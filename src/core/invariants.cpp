@@ -1,8 +1,11 @@
-// The whole state against itself: what must be true after every event.
+#include "core/invariants.h"
+
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "base/text.h"
-#include "core/scheduler.h"
+#include "core/waiting.h"
 #include "policy/slice_positions.h"
 
 namespace sluice::core {
@@ -18,31 +21,19 @@ struct Sums {
   Bytes host_memory;
 };
 
-}  // namespace
-
-std::string Scheduler::broken_invariant() const {
-  if (std::string broken = broken_books(); !broken.empty()) return broken;
-  if (std::string broken = broken_queues(); !broken.empty()) return broken;
-  const std::uint64_t ended = counters_.finished + counters_.failed + counters_.cancelled;
-  if (counters_.accepted != ended + requests_.size()) {
-    return str(counters_.accepted, " accepted, ", ended, " ended, ", requests_.size(), " in the system");
-  }
-  return "";
-}
-
-std::string Scheduler::broken_tenants() const {
+std::string broken_tenants(const State& state) {
   struct Held {
     std::uint64_t vcpu = 0, slices = 0;
   };
-  std::vector<Held> held(tenants_.accounts().size());
-  for (const Batch& batch : batches_.all()) {
+  std::vector<Held> held(state.tenants.accounts().size());
+  for (const Batch& batch : state.batches.all()) {
     if (!batch.used || !batch.application.valid()) continue;
-    Held& of_tenant = held[applications_.models()[batch.application.index()].tenant];
+    Held& of_tenant = held[state.applications.models()[batch.application.index()].tenant];
     of_tenant.vcpu += batch.configuration.vcpu;
     of_tenant.slices += batch.configuration.slices;
   }
   for (std::size_t t = 0; t < held.size(); ++t) {
-    const TenantBooks::Account& account = tenants_.accounts()[t];
+    const TenantBooks::Account& account = state.tenants.accounts()[t];
     if (account.vcpu == held[t].vcpu && account.slices == held[t].slices) continue;
     return str("tenant '", account.tenant, "' holds ", held[t].vcpu, " vCPUs and ", held[t].slices,
                " slices, counted are ", account.vcpu, " and ", account.slices);
@@ -50,18 +41,23 @@ std::string Scheduler::broken_tenants() const {
   return "";
 }
 
-std::string Scheduler::broken_books() const {
-  std::vector<Sums> sums(books_.invokers().size());
+std::vector<Sums> empty_sums(const State& state) {
+  std::vector<Sums> sums(state.books.invokers().size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const std::size_t gpus = books_.invokers()[i].gpus.size();
+    const std::size_t gpus = state.books.invokers()[i].gpus.size();
     sums[i].slices.resize(gpus);
     sums[i].gpu_memory.resize(gpus);
     sums[i].gpu_held_back.resize(gpus);
-    sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(applications_.functions().size()));
-    sums[i].host_room.resize(applications_.functions().size());
+    sums[i].gpu_room.assign(gpus, std::vector<std::uint32_t>(state.applications.functions().size()));
+    sums[i].host_room.resize(state.applications.functions().size());
   }
+  return sums;
+}
+
+// Adds up what runs; says what is wrong with a batch by itself.
+std::string add_batches(const State& state, std::vector<Sums>& sums) {
   std::size_t used = 0;
-  for (const Batch& batch : batches_.all()) {
+  for (const Batch& batch : state.batches.all()) {
     if (!batch.used) continue;
     ++used;
     Sums& at = sums[batch.invoker.index()];
@@ -72,8 +68,8 @@ std::string Scheduler::broken_books() const {
                  batch.configuration.batch);
     }
     for (const policy::Waiting& member : batch.members) {
-      if (!runs_.request_of(place_of(member))) continue;
-      if (queues_[runs_.control_of(place_of(member)).queue].shared != batch.function) {
+      if (!state.runs.request_of(place_of(member))) continue;
+      if (state.queues[state.runs.control_of(place_of(member)).queue].shared != batch.function) {
         return str("batch ", batch.id.value(), " mixes functions");
       }
     }
@@ -86,18 +82,18 @@ std::string Scheduler::broken_books() const {
     }
     at.slices[batch.positions.gpu] |= batch.positions.slices;
   }
-  if (used != batches_.size()) return "batches and their index differ";
-  if (std::string broken = broken_tenants(); !broken.empty()) return broken;
-  for (const Request& request : requests_.all()) {
-    if (!request.used) continue;
-    for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;
-  }
-  for (const policy::Instance& instance : loads_.all()) {
+  if (used != state.batches.size()) return "batches and their index differ";
+  return "";
+}
+
+// Likewise what is loaded.
+std::string add_instances(const State& state, std::vector<Sums>& sums) {
+  for (const policy::Instance& instance : state.loads.all()) {
     if (!instance.used) continue;
     Sums& at = sums[instance.invoker.index()];
-    const Bytes memory = applications_.functions()[instance.function.index()].memory;
+    const Bytes memory = state.applications.functions()[instance.function.index()].memory;
     std::uint32_t batches = 0;
-    for (const Batch& batch : batches_.all()) batches += batch.used && batch.instance == instance.id ? 1 : 0;
+    for (const Batch& batch : state.batches.all()) batches += batch.used && batch.instance == instance.id ? 1 : 0;
     if (batches != instance.running) {
       return str("instance ", instance.id.value(), ": ", batches, " batches run, it counts ", instance.running);
     }
@@ -113,62 +109,96 @@ std::string Scheduler::broken_books() const {
     if (instance.level == Level::device) at.gpu_room[instance.gpu][instance.function.index()] += room;
     if (instance.level == Level::host) at.host_room[instance.function.index()] += room;
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const policy::Invoker& invoker = books_.invokers()[i];
-    const Sums& at = sums[i];
-    const std::uint32_t free = invoker.vcpu > at.vcpu ? invoker.vcpu - at.vcpu : 0;
-    if (free != invoker.vcpu_free) {
-      return str("invoker ", i, ": ", at.vcpu, " vCPUs run and ", invoker.vcpu_free, " are free of ", invoker.vcpu);
-    }
-    if (at.running != invoker.running) {
-      return str("invoker ", i, ": ", at.running, " batches run, the books say ", invoker.running);
-    }
-    if (at.promised != invoker.reserved || at.promised + at.running != invoker.bookings.size()) {
-      return str("invoker ", i, ": ", at.promised, " promises, the books say ", invoker.reserved);
-    }
-    if (invoker.memory - invoker.memory_free != at.host_memory)
-      return str("invoker ", i, ": host memory does not add up");
-    for (std::size_t f = 0; f < applications_.functions().size(); ++f) {
-      const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
-      if (invoker.room.of(function) != at.host_room[f]) return str("invoker ", i, ": room on the host does not add up");
-    }
-    for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
-      const policy::Gpu& gpu = invoker.gpus[g];
-      if ((gpu.free ^ at.slices[g]) != policy::all_slices(gpu.slices)) {
-        return str("invoker ", i, " GPU ", g, ": free and running slices do not add up");
-      }
-      if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free + at.gpu_held_back[g] < Bytes{}) {
-        return str("invoker ", i, " GPU ", g, ": memory does not add up");
-      }
-      for (std::size_t f = 0; f < applications_.functions().size(); ++f) {
-        const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
-        if (gpu.room.of(function) != at.gpu_room[g][f]) return str("invoker ", i, " GPU ", g, ": room does not add up");
-      }
-    }
+  return "";
+}
+
+std::string broken_gpu(const State& state, std::size_t i, std::size_t g, const Sums& at) {
+  const policy::Gpu& gpu = state.books.invokers()[i].gpus[g];
+  if ((gpu.free ^ at.slices[g]) != policy::all_slices(gpu.slices)) {
+    return str("invoker ", i, " GPU ", g, ": free and running slices do not add up");
+  }
+  if (gpu.memory - gpu.memory_free != at.gpu_memory[g] || gpu.memory_free + at.gpu_held_back[g] < Bytes{}) {
+    return str("invoker ", i, " GPU ", g, ": memory does not add up");
+  }
+  for (std::size_t f = 0; f < state.applications.functions().size(); ++f) {
+    const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
+    if (gpu.room.of(function) != at.gpu_room[g][f]) return str("invoker ", i, " GPU ", g, ": room does not add up");
   }
   return "";
 }
 
-std::string Scheduler::broken_queues() const {
-  std::vector<std::size_t> waits(requests_.all().size());
-  const auto queues = queues_.all();
-  const auto busy_queues = queues_.busy();
+std::string broken_invoker(const State& state, std::size_t i, const Sums& at) {
+  const policy::Invoker& invoker = state.books.invokers()[i];
+  const std::uint32_t free = invoker.vcpu > at.vcpu ? invoker.vcpu - at.vcpu : 0;
+  if (free != invoker.vcpu_free) {
+    return str("invoker ", i, ": ", at.vcpu, " vCPUs run and ", invoker.vcpu_free, " are free of ", invoker.vcpu);
+  }
+  if (at.running != invoker.running) {
+    return str("invoker ", i, ": ", at.running, " batches run, the books say ", invoker.running);
+  }
+  if (at.promised != invoker.reserved || at.promised + at.running != invoker.bookings.size()) {
+    return str("invoker ", i, ": ", at.promised, " promises, the books say ", invoker.reserved);
+  }
+  if (invoker.memory - invoker.memory_free != at.host_memory)
+    return str("invoker ", i, ": host memory does not add up");
+  for (std::size_t f = 0; f < state.applications.functions().size(); ++f) {
+    const policy::SharedFunctionId function(static_cast<policy::SharedFunctionId::rep>(f));
+    if (invoker.room.of(function) != at.host_room[f]) return str("invoker ", i, ": room on the host does not add up");
+  }
+  for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
+    if (std::string broken = broken_gpu(state, i, g, at); !broken.empty()) return broken;
+  }
+  return "";
+}
+
+std::string broken_books(const State& state) {
+  std::vector<Sums> sums = empty_sums(state);
+  if (std::string broken = add_batches(state, sums); !broken.empty()) return broken;
+  if (std::string broken = broken_tenants(state); !broken.empty()) return broken;
+  for (const Request& request : state.requests.all()) {
+    if (!request.used) continue;
+    for (const Promise& p : request.promises) ++sums[p.invoker.index()].promised;
+  }
+  if (std::string broken = add_instances(state, sums); !broken.empty()) return broken;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (std::string broken = broken_invoker(state, i, sums[i]); !broken.empty()) return broken;
+  }
+  return "";
+}
+
+std::string broken_queues(const State& state) {
+  std::vector<std::size_t> waits(state.requests.all().size());
+  const auto queues = state.queues.all();
+  const auto busy_queues = state.queues.busy();
   for (std::size_t q = 0; q < queues.size(); ++q) {
     for (std::size_t i = 0; i < queues[q].waiting.size(); ++i) {
       const policy::Waiting& waiting = queues[q].waiting[i];
-      if (!runs_.expects(place_of(waiting))) return str("queue ", q, " holds an invocation of a request that is over");
-      ++waits[*runs_.request_of(place_of(waiting))];
+      if (!state.runs.expects(place_of(waiting)))
+        return str("queue ", q, " holds an invocation of a request that is over");
+      ++waits[*state.runs.request_of(place_of(waiting))];
     }
     const bool busy = std::binary_search(busy_queues.begin(), busy_queues.end(), static_cast<std::uint32_t>(q));
     if (busy != !queues[q].waiting.empty()) {
       return str("queue ", q, " is ", busy ? "empty but marked busy" : "not empty but marked idle");
     }
   }
-  for (Slot r = 0; r < requests_.all().size(); ++r) {
-    if (requests_[r].used && requests_[r].waiting.size() != waits[r]) {
-      return str("request ", requests_[r].id.value(), ": ", waits[r], " invocations wait, it counts ",
-                 requests_[r].waiting.size());
+  for (Slot r = 0; r < state.requests.all().size(); ++r) {
+    if (state.requests[r].used && state.requests[r].waiting.size() != waits[r]) {
+      return str("request ", state.requests[r].id.value(), ": ", waits[r], " invocations wait, it counts ",
+                 state.requests[r].waiting.size());
     }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string broken_invariant(const State& state) {
+  if (std::string broken = broken_books(state); !broken.empty()) return broken;
+  if (std::string broken = broken_queues(state); !broken.empty()) return broken;
+  const std::uint64_t ended = state.counters.finished + state.counters.failed + state.counters.cancelled;
+  if (state.counters.accepted != ended + state.requests.size()) {
+    return str(state.counters.accepted, " accepted, ", ended, " ended, ", state.requests.size(), " in the system");
   }
   return "";
 }

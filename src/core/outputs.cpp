@@ -1,8 +1,8 @@
+#include "core/outputs.h"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
-
-#include "core/runs.h"
 
 namespace sluice::core {
 

@@ -8,8 +8,6 @@
 
 namespace sluice::core {
 
-using State = StageRun::State;
-
 void Runs::settle() {
   std::size_t restarted = 0;
   while (!steps_.empty() || restarted < restarts_.size()) {
@@ -19,7 +17,7 @@ void Runs::settle() {
     }
     const Step step = steps_.back();
     steps_.pop_back();
-    if (!alive(step.run, step.generation)) continue;
+    if (!runs_.alive(step.run, step.generation)) continue;
     if (step.kind == Step::Kind::begin)
       begin_stage(step.run, step.stage);
     else
@@ -40,35 +38,23 @@ void Runs::begin(Slot request, const RequestArrived& arrival, Time now) {
 
 void Runs::fire(Time now) {
   now_ = now;
-  while (!timers_.empty() && timers_.begin()->at <= now) {
-    const Timer timer = *timers_.begin();
-    timers_.erase(timers_.begin());
-    runs_[timer.place.run].timers.remove(timer.order);
-    if (!expects(timer.place)) continue;
-    const State state = at(timer.place).state;
-    if (timer.begins)
-      begin_stage(timer.place.run, timer.place.stage);
-    else if (state == State::running || state == State::queued)
-      get_ready(timer.place);
+  while (const std::optional<Timer> timer = runs_.take_due(now)) {
+    if (!expects(timer->place)) continue;
+    const StageState state = at(timer->place).state;
+    if (timer->begins)
+      begin_stage(timer->place.run, timer->place.stage);
+    else if (state == StageState::running || state == StageState::queued)
+      get_ready(timer->place);
     settle();
   }
 }
 
-std::optional<Time> Runs::next_timer() const {
-  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->at);
-}
-
-void Runs::set_timer(Time time, const Place& place, bool begins) {
-  runs_[place.run].timers.add(next_timer_, time);
-  timers_.insert({.at = time, .place = place, .order = next_timer_++, .begins = begins});
-}
-
 void Runs::started(const Place& place, InvokerId invoker) {
-  at(place).state = State::running;
+  at(place).state = StageState::running;
   hold(runs_[place.run].request, invoker);
   if (control(place.run, place.stage).stage->idempotent) return;
   Walk& walk = walks_[runs_[place.run].request];
-  if (walk.unrepeatable++ == 0) walk.unrepeatable_stage = outermost_stage(place);
+  if (walk.unrepeatable++ == 0) walk.unrepeatable_stage = runs_.outermost_stage(place);
 }
 
 void Runs::succeeded(const Place& place, InvokerId invoker, const InvocationResult& result, Time now) {
@@ -89,11 +75,11 @@ void Runs::hold(Slot request, InvokerId invoker) {
 }
 
 bool Runs::expects(const Place& place) const {
-  return alive(place.run, place.generation) && !runs_[place.run].stages[place.stage].over();
+  return runs_.alive(place.run, place.generation) && !runs_[place.run].stages[place.stage].over();
 }
 
 std::optional<Slot> Runs::request_of(const Place& place) const {
-  return alive(place.run, place.generation) ? std::optional(runs_[place.run].request) : std::nullopt;
+  return runs_.alive(place.run, place.generation) ? std::optional(runs_[place.run].request) : std::nullopt;
 }
 
 const ControlStage& Runs::control_of(const Place& place) const {
@@ -107,7 +93,7 @@ void Runs::name(const Place& place, InvokerId invoker, BatchMember& out) const {
   const Run& run = runs_[place.run];
   out.run = run.number;
   out.around = run.parent == kNoSlot ? 0 : runs_[walks_[run.request].root].number;
-  out.path = path_of(place.run);
+  out.path = runs_.path_of(place.run);
   out.stage = StageId(place.stage);
   out.item = place.item;
   out.attempt = place.attempts;
@@ -118,21 +104,9 @@ void Runs::name(const Place& place, InvokerId invoker, BatchMember& out) const {
 
 Slot Runs::start_run(Slot request, std::uint32_t workflow_index, Slot parent, std::uint32_t parent_stage,
                      std::uint32_t item) {
-  const Slot slot = runs_.take();
+  const Slot slot = runs_.add(request, parent, parent_stage, item);
   Run& run = runs_[slot];
-  ++run.generation;
-  run.number = next_run_++;
-  run.request = request;
   run.workflow = workflow_index;
-  run.parent = parent;
-  run.parent_stage = parent_stage;
-  run.item = item;
-  run.first_child = run.previous = run.next = kNoSlot;
-  if (parent != kNoSlot) {
-    run.next = runs_[parent].first_child;
-    if (run.next != kNoSlot) runs_[run.next].previous = slot;
-    runs_[parent].first_child = slot;
-  }
   const ControlWorkflow& stages = workflow(run);
   run.stages.assign(stages.stages.size(), {});
   run.open = 0;
@@ -142,20 +116,20 @@ Slot Runs::start_run(Slot request, std::uint32_t workflow_index, Slot parent, st
   }
   auto& foretold = walks_[request].foretold;
   if (foretold.empty()) return slot;
-  if (const auto told = foretold.extract(path_of(slot)); !told.empty())
+  if (const auto told = foretold.extract(runs_.path_of(slot)); !told.empty())
     note(slot, told.mapped().verdicts, told.mapped().fan_outs);
   return slot;
 }
 
 void Runs::predecessor_over(Slot run, std::uint32_t stage, bool skipped) {
   StageRun& now = runs_[run].stages[stage];
-  if (now.state != State::blocked || now.called) return;
+  if (now.state != StageState::blocked || now.called) return;
   const ControlStage& needs = control(run, stage);
   ++now.finished;
   now.skipped = static_cast<std::uint16_t>(now.skipped + (skipped ? 1 : 0));
   const std::uint32_t ran = now.finished - now.skipped;
   const bool all = now.finished == needs.predecessors;
-  if (all && ran == 0) return stage_over(run, stage, State::skipped);
+  if (all && ran == 0) return stage_over(run, stage, StageState::skipped);
   // A skipped predecessor counts as finished for `join: all`; fewer wait for predecessors that really ran.
   const bool ready = needs.needed == needs.predecessors ? all : (ran >= needs.needed || all);
   if (ready) steps_.push_back({Step::Kind::begin, run, stage, runs_[run].generation});
@@ -174,23 +148,23 @@ bool Runs::condition_holds(Slot run, std::uint32_t stage) const {
 void Runs::begin_stage(Slot run, std::uint32_t stage) {
   const ControlStage& begun = control(run, stage);
   StageRun& now = runs_[run].stages[stage];
-  if (now.state == State::blocked) {
-    if (!now.called && !condition_holds(run, stage)) return stage_over(run, stage, State::skipped);
+  if (now.state == StageState::blocked) {
+    if (!now.called && !condition_holds(run, stage)) return stage_over(run, stage, StageState::skipped);
     if (begun.stage->wait > Duration{}) {
-      now.state = State::waiting;
-      return set_timer(now_ + begun.stage->wait, {run, runs_[run].generation, stage, 0}, true);
+      now.state = StageState::waiting;
+      return runs_.set_timer(now_ + begun.stage->wait, {run, runs_[run].generation, stage, 0}, true);
     }
-  } else if (now.state != State::waiting) {
+  } else if (now.state != StageState::waiting) {
     return;
   }
   if (begun.stage->kind == Stage::Kind::fail)
     return end_at(run, stage, RequestOutcome::failed, begun.stage->failure.error);
-  now.state = State::queued;
+  now.state = StageState::queued;
   if (!begun.stage->foreach || !now.items_known) now.items = 1;
-  if (now.items == 0) return stage_over(run, stage, State::done);
+  if (now.items == 0) return stage_over(run, stage, StageState::done);
   if (begun.stage->kind == Stage::Kind::pass && begun.body == 0) {
     pass_on(run, stage);
-    return stage_over(run, stage, State::done);
+    return stage_over(run, stage, StageState::done);
   }
   start_items(run, stage);
 }
@@ -256,18 +230,18 @@ void Runs::item_done(Slot run, std::uint32_t stage) {
   StageRun& now = runs_[run].stages[stage];
   ++now.items_done;
   if (now.items_done == now.items)
-    stage_over(run, stage, State::done);
+    stage_over(run, stage, StageState::done);
   else
     start_items(run, stage);
 }
 
-void Runs::stage_over(Slot run, std::uint32_t stage, State state) {
+void Runs::stage_over(Slot run, std::uint32_t stage, StageState state) {
   StageRun& now = runs_[run].stages[stage];
   CHECK(!now.over());
   now.state = state;
   const ControlStage& ended = control(run, stage);
   const std::uint32_t generation = runs_[run].generation;
-  const auto kind = state == State::done ? Step::Kind::predecessor_over : Step::Kind::predecessor_skipped;
+  const auto kind = state == StageState::done ? Step::Kind::predecessor_over : Step::Kind::predecessor_skipped;
   for (const std::uint32_t next : ended.successors) steps_.push_back({kind, run, next, generation});
   // A handler that nobody called is skipped once all that could call it are over.
   for (const std::uint32_t handler : ended.handlers) {
@@ -286,16 +260,16 @@ void Runs::run_over(Slot run) {
     if (workflow(done).stages[s].exit) runs_[parent].stages[stage].outputs.add(done.stages[s].outputs);
   }
   // A join may have gone on without its slowest predecessors; what is left of them is of no use any more.
-  unlink(run);
-  free_runs(run);
+  runs_.remove(run);
   effects_.emplace_back(Withdrawn{request});
   item_done(parent, stage);
 }
 
 void Runs::visit(Archive& archive) {
-  std::vector<Timer> timers(timers_.begin(), timers_.end());
-  archive(runs_, walks_, timers, next_run_, next_timer_, retries_);
-  if (archive.is_loading()) timers_ = {timers.begin(), timers.end()};
+  runs_.visit_runs(archive);
+  archive(walks_);
+  runs_.visit_timers(archive);
+  archive(retries_);
 }
 
 }  // namespace sluice::core

@@ -12,82 +12,11 @@
 
 #include "base/archive.h"
 #include "core/control.h"
-#include "core/ledger.h"
-#include "core/slots.h"
+#include "core/run_tree.h"
 #include "domain/commands.h"
 #include "domain/events.h"
 
 namespace sluice::core {
-
-// One invocation: a stage of a run, or one item of it.
-struct Place {
-  Slot run = kNoSlot;
-  std::uint32_t generation = 0;  // of the run's slot
-  std::uint32_t stage = 0, item = 0;
-  std::uint32_t attempts = 0;  // of this invocation that failed
-  void visit(Archive& a) { a(run, generation, stage, item, attempts); }
-};
-
-// Where the outputs of a stage are: mostly on one invoker, those of a foreach on several.
-class Outputs {
- public:
-  void add(InvokerId invoker, Bytes bytes);
-  void add(const Outputs& others);
-  // Whether some of them were there; they are lost.
-  bool lose(InvokerId invoker);
-  [[nodiscard]] bool lost() const { return lost_; }
-  [[nodiscard]] Bytes bytes() const { return bytes_; }  // of all of them
-  // The invoker with the most of them, ties to the first; none: nothing is anywhere.
-  [[nodiscard]] InvokerId at() const { return most_; }
-  [[nodiscard]] Bytes most() const { return most_bytes_; }
-  void visit(Archive& a) { a(most_, most_bytes_, bytes_, lost_, others_); }
-
- private:
-  InvokerId most_;
-  Bytes most_bytes_, bytes_;
-  bool lost_ = false;
-  std::vector<std::pair<InvokerId, Bytes>> others_;
-};
-
-// One stage of one run.
-struct StageRun {
-  enum class State : std::uint8_t { blocked, waiting, queued, running, done, skipped, failed };
-  friend constexpr State last_of(State) { return State::failed; }
-  enum class Verdict : std::uint8_t { unknown, holds, fails };
-  friend constexpr Verdict last_of(Verdict) { return Verdict::fails; }
-  State state = State::blocked;
-  Verdict verdict = Verdict::unknown;  // of its condition
-  bool items_known = false;
-  bool called = false;         // as a handler: it runs whatever its predecessors and condition say
-  std::uint16_t finished = 0;  // predecessors that are over, skipped ones included
-  std::uint16_t skipped = 0;   // of those
-  std::uint32_t items = 1;     // of a foreach
-  std::uint32_t items_started = 0, items_done = 0;
-  Outputs outputs;
-  [[nodiscard]] bool over() const { return state == State::done || state == State::skipped || state == State::failed; }
-  void visit(Archive& a) {
-    a(state, verdict, items_known, called, finished, skipped, items, items_started, items_done, outputs);
-  }
-};
-
-// One way through a workflow: of a request, or of one item of a foreach with a workflow inside.
-struct Run {
-  bool used = false;
-  std::uint32_t generation = 0;  // grows with every use of the slot, so that what is left of an earlier one is known
-  std::uint64_t number = 0;      // never used again
-  Slot request = kNoSlot;
-  std::uint32_t workflow = 0;  // of the application's Control
-  Slot parent = kNoSlot;       // the run whose foreach started this one
-  std::uint32_t parent_stage = 0, item = 0;
-  Slot first_child = kNoSlot, next = kNoSlot, previous = kNoSlot;  // runs it started; runs with the same parent
-  std::uint32_t open = 0;                                          // exit stages that are not over
-  std::vector<StageRun> stages;
-  Ledger<Time> timers;  // when they fire, by Timer::order
-  void visit(Archive& a) {
-    a(used, generation, number, request, workflow, parent, parent_stage, item, first_child, next, previous, open,
-      stages, timers);
-  }
-};
 
 // What is known of a run that has not begun.
 struct Foretold {
@@ -113,16 +42,6 @@ struct Walk {
   void visit(Archive& a) {
     a(id, application, root, verdicts, fan_outs, foretold, left_at, restarts, unrepeatable, unrepeatable_stage);
   }
-};
-
-// A stage that starts, or tries again, at an instant.
-struct Timer {
-  Time at;
-  Place place;
-  std::uint64_t order = 0;  // of equal instants: as set
-  bool begins = false;      // the stage begins; else one invocation of it tries again
-  friend bool operator<(const Timer& a, const Timer& b) { return std::pair(a.at, a.order) < std::pair(b.at, b.order); }
-  void visit(Archive& a) { a(at, place, order, begins); }
 };
 
 class Runs {
@@ -158,7 +77,7 @@ class Runs {
   void cancel(Slot request, Time now);
   // Stages whose wait is over and invocations that are tried again.
   void fire(Time now);
-  [[nodiscard]] std::optional<Time> next_timer() const;
+  [[nodiscard]] std::optional<Time> next_timer() const { return runs_.next_timer(); }
 
   // An invocation runs or has ended well on an invoker, or has failed: because of its machine, or by itself. Those that
   // nobody expects any more change nothing.
@@ -206,9 +125,6 @@ class Runs {
     std::uint32_t generation;  // of the run
   };
   void settle();
-  [[nodiscard]] bool alive(Slot run, std::uint32_t generation) const {
-    return runs_[run].used && runs_[run].generation == generation;
-  }
   [[nodiscard]] const ControlWorkflow& workflow(const Run& run) const {
     return controls_[walks_[run.request].application.index()].workflows[run.workflow];
   }
@@ -228,25 +144,20 @@ class Runs {
   [[nodiscard]] const StageRun* item_source(Slot run, std::uint32_t stage) const;
   void pass_on(Slot run, std::uint32_t stage);
   void item_done(Slot run, std::uint32_t stage);
-  void stage_over(Slot run, std::uint32_t stage, StageRun::State state);
+  void stage_over(Slot run, std::uint32_t stage, StageState state);
   void run_over(Slot run);
 
   // Failing and ending (runs_end.cpp).
   void stage_failed(Slot run, std::uint32_t stage, const std::string& error);
   void end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error);
   void end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error);
-  void free_runs(Slot run);
-  void unlink(Slot slot);
   [[nodiscard]] bool mark_lost(Slot run, InvokerId invoker);
   [[nodiscard]] bool lose_objects(Slot request, InvokerId invoker);
-  [[nodiscard]] StageId outermost_stage(const Place& place) const;
   void begin_again(Slot request);
   void restart(Slot request);
-  void set_timer(Time time, const Place& place, bool begins);
 
   // What is known of conditions and fan-outs, of this run, of those around it and of those inside that have not begun
   // (told.cpp).
-  [[nodiscard]] RunPath path_of(Slot run) const;
   void note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs);
   template <class Told>
   void note(Slot run, const Told& told, std::vector<Told> Foretold::*list);
@@ -254,14 +165,12 @@ class Runs {
   const std::vector<Control>& controls_;
   std::uint32_t attempts_max_;
   Time now_;
-  Slots<Run> runs_;
-  std::vector<Walk> walks_;  // by request
-  std::set<Timer> timers_;
+  RunTree runs_;
+  std::vector<Walk> walks_;     // by request
   std::vector<Step> steps_;     // empty between calls
   std::vector<Slot> restarts_;  // requests to begin again; empty between calls
   std::vector<Effect> effects_;
-  std::uint64_t next_run_ = 1;  // 0 is no run
-  std::uint64_t next_timer_ = 0, retries_ = 0;
+  std::uint64_t retries_ = 0;
 };
 
 }  // namespace sluice::core

@@ -7,8 +7,6 @@
 namespace sluice::core {
 namespace {
 
-using State = StageRun::State;
-
 // The wait before attempt `attempts` + 1.
 Duration retry_delay(const Retry& retry, std::uint32_t attempts) {
   double ms = retry.interval.to_ms();
@@ -38,8 +36,8 @@ std::optional<std::uint32_t> handler_of(const Stage& stage, const std::string& e
   return any;
 }
 
-bool starts_later(State state) {
-  return state == State::blocked || state == State::waiting || state == State::queued;
+bool starts_later(StageState state) {
+  return state == StageState::blocked || state == StageState::waiting || state == StageState::queued;
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ void Runs::failed(const Place& place, const std::string& error, bool machine, Ti
     get_ready(again);
   } else if (tries_again(stage, error, again.attempts)) {
     ++retries_;
-    set_timer(now_ + retry_delay(*stage.retry, again.attempts), again, false);
+    runs_.set_timer(now_ + retry_delay(*stage.retry, again.attempts), again, false);
   } else {
     stage_failed(place.run, place.stage, error);
   }
@@ -63,7 +61,7 @@ void Runs::failed(const Place& place, const std::string& error, bool machine, Ti
 }
 
 void Runs::expired(const Place& place, Time now) {
-  if (!alive(place.run, place.generation)) return;
+  if (!runs_.alive(place.run, place.generation)) return;
   if (!control(place.run, place.stage).stage->idempotent) --walks_[runs_[place.run].request].unrepeatable;
   if (!expects(place)) return;
   now_ = now;
@@ -73,7 +71,7 @@ void Runs::expired(const Place& place, Time now) {
 }
 
 void Runs::not_run(const Place& place, const std::string& error, Time now) {
-  if (!alive(place.run, place.generation)) return;
+  if (!runs_.alive(place.run, place.generation)) return;
   if (!control(place.run, place.stage).stage->idempotent) --walks_[runs_[place.run].request].unrepeatable;
   if (!expects(place)) return;
   now_ = now;
@@ -98,22 +96,15 @@ void Runs::fail_stage(const Place& place, const std::string& error, Time now) {
 void Runs::stage_failed(Slot run, std::uint32_t stage, const std::string& error) {
   for (;;) {
     const auto handler = handler_of(*control(run, stage).stage, error);
-    if (handler && runs_[run].stages[*handler].state == State::blocked) {
+    if (handler && runs_[run].stages[*handler].state == StageState::blocked) {
       runs_[run].stages[*handler].called = true;
       // Items of the stage that are still on their way are of no use any more.
-      for (Slot child = runs_[run].first_child; child != kNoSlot;) {
-        const Slot next = runs_[child].next;
-        if (runs_[child].parent_stage == stage) {
-          unlink(child);
-          free_runs(child);
-        }
-        child = next;
-      }
+      runs_.remove_inside(run, stage);
       const Slot request = runs_[run].request;
       const std::uint32_t generation = runs_[run].generation;
       steps_.push_back({Step::Kind::begin, run, *handler, generation});
-      stage_over(run, stage, State::failed);
-      if (alive(run, generation)) effects_.emplace_back(Withdrawn{request});
+      stage_over(run, stage, StageState::failed);
+      if (runs_.alive(run, generation)) effects_.emplace_back(Withdrawn{request});
       return;
     }
     if (runs_[run].parent == kNoSlot)
@@ -133,13 +124,7 @@ void Runs::end(const Place& place, RequestOutcome outcome, const std::string& er
 // Because of a stage of a run, perhaps far inside.
 void Runs::end_at(Slot run, std::uint32_t stage, RequestOutcome outcome, const std::string& error) {
   const Slot request = runs_[run].request;
-  end_request(request, outcome, outermost_stage({.run = run, .stage = stage}), error);
-}
-
-StageId Runs::outermost_stage(const Place& place) const {
-  std::uint32_t stage = place.stage;
-  for (Slot run = place.run; runs_[run].parent != kNoSlot; run = runs_[run].parent) stage = runs_[run].parent_stage;
-  return StageId(stage);
+  end_request(request, outcome, runs_.outermost_stage({.run = run, .stage = stage}), error);
 }
 
 void Runs::cancel(Slot request, Time now) {
@@ -151,29 +136,9 @@ void Runs::cancel(Slot request, Time now) {
 void Runs::end_request(Slot request, RequestOutcome outcome, StageId stage, const std::string& error) {
   Walk& walk = walks_[request];
   const std::uint64_t outermost = outcome == RequestOutcome::finished ? runs_[walk.root].number : 0;
-  free_runs(std::exchange(walk.root, kNoSlot));
+  runs_.remove(std::exchange(walk.root, kNoSlot));
   effects_.emplace_back(Ended{request, outcome, stage, error, std::exchange(walk.left_at, {}), outermost});
   walk = {};
-}
-
-// Out of its parent's list.
-void Runs::unlink(Slot slot) {
-  const Run& run = runs_[slot];
-  if (run.previous != kNoSlot) runs_[run.previous].next = run.next;
-  if (run.next != kNoSlot) runs_[run.next].previous = run.previous;
-  if (run.parent != kNoSlot && runs_[run.parent].first_child == slot) runs_[run.parent].first_child = run.next;
-}
-
-// A run and those inside of it.
-void Runs::free_runs(Slot run) {
-  for (Slot child = runs_[run].first_child; child != kNoSlot;) {
-    const Slot next = runs_[child].next;
-    free_runs(child);
-    child = next;
-  }
-  runs_[run].timers.for_each([&](std::uint64_t order, Time at) { timers_.erase({.at = at, .order = order}); });
-  runs_[run].timers.clear();
-  runs_.give_back(run);
 }
 
 // Marks what a run and those inside of it left there as lost; true if any of it is still needed. What a running
@@ -231,7 +196,7 @@ void Runs::restart(Slot request) {
   if (++walks_[request].restarts > attempts_max_)
     return end_request(request, RequestOutcome::failed, StageId::none(), "ObjectLost");
   ++retries_;
-  free_runs(walks_[request].root);
+  runs_.remove(walks_[request].root);
   walks_[request].foretold.clear();
   effects_.emplace_back(BeganAgain{request});
   walks_[request].root = start_run(request, 0, kNoSlot, 0, 0);

@@ -1,4 +1,8 @@
 // The whole state as bytes and back.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "base/text.h"
 #include "core/scheduler.h"
 
@@ -8,42 +12,40 @@ namespace {
 constexpr std::string_view kSaveMagic = "sluicesave";
 constexpr std::uint8_t kSaveVersion = 8;  // of the bytes; grows when what is saved changes
 
-}  // namespace
-
-void Scheduler::count_uses(Archive& archive) {
-  for (const Request& request : requests_.all()) {
-    if (!request.used) continue;
-    if (request.application.index() >= applications_.models().size()) return archive.fail();
-    applications_.use(request.application);
-  }
-  for (const Batch& batch : batches_.all()) {
-    if (!batch.used) continue;
-    if (!batch.application.valid()) continue;
-    if (batch.application.index() >= applications_.models().size()) return archive.fail();
-    applications_.use(batch.application);
-  }
+// How many requests and batches use an application is not saved but counted.
+void count_uses(State& state, Archive& archive) {
+  const auto use = [&](ApplicationId application) {
+    if (application.index() >= state.applications.models().size()) return archive.fail();
+    state.applications.use(application);
+  };
+  for (const Request& request : state.requests.all())
+    if (request.used) use(request.application);
+  for (const Batch& batch : state.batches.all())
+    if (batch.used && batch.application.valid()) use(batch.application);
 }
 
+}  // namespace
+
 // Indexes are derived and rebuilt.
-void Scheduler::visit(Archive& archive) {
-  tenants_.visit(archive);
-  applications_.visit(archive);
-  archive(now_, requests_, runs_, batches_, arrivals_, announced_, answers_, releases_, cancels_, next_invocation_,
-          next_command_, wake_, prewarm_at_, prewarm_after_, changed_, counters_, loads_, demands_);
-  queues_.visit_waiting(archive);
-  books_.visit(archive);
-  policies_.dispatch->visit(archive);
-  policies_.admission->visit(archive);
-  policies_.prewarm->visit(archive);
-  if (policies_.transform != nullptr) policies_.transform->visit(archive);
-  if (archive.is_loading() && archive.ok()) count_uses(archive);
+void State::visit(Archive& archive) {
+  tenants.visit(archive);
+  applications.visit(archive);
+  archive(now, requests, runs, batches, arrivals, announced, answers, releases, cancels, next_invocation, next_command,
+          wake, prewarm_at, prewarm_after, changed, counters, loads, demands);
+  queues.visit_waiting(archive);
+  books.visit(archive);
+  policies.dispatch->visit(archive);
+  policies.admission->visit(archive);
+  policies.prewarm->visit(archive);
+  if (policies.transform != nullptr) policies.transform->visit(archive);
+  if (archive.is_loading() && archive.ok()) count_uses(*this, archive);
 }
 
 std::string Scheduler::save() {
   std::string out(kSaveMagic);
   out += static_cast<char>(kSaveVersion);
   Archive archive = Archive::saving(out);
-  visit(archive);
+  state_.visit(archive);
   return out;
 }
 
@@ -56,7 +58,7 @@ Status Scheduler::load(std::string_view saved) {
                  str("the saved state has format version ", version, "; this program reads ", kSaveVersion)};
   }
   Archive archive = Archive::loading(saved.substr(kSaveMagic.size() + 1));
-  visit(archive);
+  state_.visit(archive);
   if (!archive.ok() || !archive.at_end())
     return Error{ErrorCode::invalid, "the saved state is cut off or was made by another scheduler"};
   return Done{};

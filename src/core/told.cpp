@@ -11,21 +11,12 @@ void set(StageRun& at, const Verdict& verdict) {
 }
 
 void set(StageRun& at, const FanOut& fan_out) {
-  if (at.state != StageRun::State::blocked) return;
+  if (at.state != StageState::blocked) return;
   at.items = fan_out.items;
   at.items_known = true;
 }
 
 }  // namespace
-
-RunPath Runs::path_of(Slot run) const {
-  RunPath out;
-  for (; runs_[run].parent != kNoSlot; run = runs_[run].parent) {
-    out.push_back({StageId(runs_[run].parent_stage), runs_[run].item});
-  }
-  std::reverse(out.begin(), out.end());
-  return out;
-}
 
 void Runs::note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs) {
   for (const Verdict& verdict : verdicts) note(run, verdict, &Foretold::verdicts);
@@ -36,7 +27,7 @@ void Runs::note(Slot run, const std::vector<Verdict>& verdicts, const std::vecto
 // foreach will start it.
 template <class Told>
 void Runs::note(Slot run, const Told& told, std::vector<Told> Foretold::*list) {
-  const RunPath here = path_of(run);
+  const RunPath here = runs_.path_of(run);
   const auto common = std::mismatch(here.begin(), here.end(), told.path.begin(), told.path.end()).second;
   const auto depth = static_cast<std::size_t>(common - told.path.begin());
   for (std::size_t at = here.size(); at > depth; --at) run = runs_[run].parent;
@@ -45,7 +36,7 @@ void Runs::note(Slot run, const Told& told, std::vector<Told> Foretold::*list) {
   if (stage.index() >= runs_[run].stages.size()) return;
   StageRun& at = runs_[run].stages[stage.index()];
   if (itself) return set(at, told);
-  if (at.state != StageRun::State::blocked) return;  // its runs have begun: this is of an earlier attempt
+  if (at.state != StageState::blocked) return;  // its runs have begun: this is of an earlier attempt
   auto& known = walks_[runs_[run].request].foretold[told.path].*list;
   const auto before = std::find_if(known.begin(), known.end(), [&](const Told& t) { return t.stage == told.stage; });
   if (before != known.end())

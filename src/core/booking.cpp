@@ -1,0 +1,122 @@
+#include "core/booking.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "core/waiting.h"
+#include "policy/loading.h"
+#include "policy/passing.h"
+#include "profile/transfer.h"
+
+namespace sluice::core {
+namespace {
+
+// How long the batch is believed to hold what it takes: its inputs and its execution.
+Duration expected_time(const State& state, const policy::Queue& queue, const policy::Proposal& proposal) {
+  const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+  const auto it =
+      std::lower_bound(candidates.begin(), candidates.end(), proposal.configuration,
+                       [](const plan::Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
+  if (it == candidates.end() || it->configuration != proposal.configuration) {
+    CHECK(proposal.reservation.valid());  // promised before its profile changed
+    return state.books.promised_time(proposal.invoker, proposal.reservation);
+  }
+  profile::BatchInputs inputs;
+  for (std::uint32_t i = 0; i < proposal.members; ++i) {
+    const policy::Waiting& member = queue.waiting[proposal.first + i];
+    if (!member.inputs_at.valid()) continue;
+    inputs.add(member.inputs_at == proposal.invoker, member.bytes);
+  }
+  return Duration::ms(it->ms) + profile::transfer_time(state.transfer, inputs);
+}
+
+void start_members(State& state, Slot slot, policy::QueueId queue, const policy::Proposal& proposal,
+                   StartBatch& start) {
+  Batch& batch = state.batches[slot];
+  start.members.reserve(proposal.members);
+  for (std::uint32_t i = 0; i < proposal.members; ++i) {
+    const policy::Waiting waiting = take_waiting(state, queue, proposal.first);
+    const Place place = place_of(waiting);
+    Request& request = state.requests[*state.runs.request_of(place)];
+    if (waiting.reservation.valid())
+      Requests::keep_promise(request, waiting.reservation, proposal.reservation, state.books);
+    request.running.add(batch.id.value(), slot);
+    state.runs.started(place, batch.invoker);
+    BatchMember member{.invocation = waiting.invocation,
+                       .request = waiting.request,
+                       .ready = waiting.ready,
+                       .inputs_at = waiting.inputs_at,
+                       .passing = policy::automatic_passing(waiting.inputs_at, batch.invoker),
+                       .bytes = waiting.bytes};
+    state.runs.name(place, batch.invoker, member);
+    start.members.push_back(std::move(member));
+    batch.members.push_back(waiting);
+  }
+  start.queued = static_cast<std::uint32_t>(state.queues[queue].waiting.size());
+}
+
+// Re-checks a proposal and books it; false if it does not fit after all.
+bool book_batch(State& state, const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
+  policy::Queue& queue = state.queues[proposals.queue];
+  CHECK(proposal.members >= 1 && proposal.members <= proposal.configuration.batch);
+  CHECK(proposal.first + proposal.members <= queue.waiting.size());
+  CHECK(state.books.knows(proposal.invoker) && proposal.latest >= state.now);
+  const std::uint32_t tenant = state.applications.models()[queue.application.index()].tenant;
+  if (!state.tenants.left()[tenant].covers(proposal.configuration)) return false;
+  const Duration expected = expected_time(state, queue, proposal);
+  const Claim claim{proposal.configuration, queue.shared, state.now, state.now + expected};
+  const BatchId id = state.batches.next_id();
+  const auto positions = proposal.reservation.valid()
+                             ? state.books.take_reserved(proposal.invoker, proposal.reservation, id, claim)
+                             : state.books.take(proposal.invoker, id, claim);
+  if (!positions) return false;
+  const Slot slot = state.batches.add(id);
+  Batch& batch = state.batches[slot];
+  batch.application = queue.application;
+  batch.function = queue.shared;
+  batch.invoker = proposal.invoker;
+  batch.instance = state.loads.enter(proposal.invoker, claim, *positions);
+  batch.configuration = proposal.configuration;
+  batch.positions = *positions;
+  state.applications.use(queue.application);
+  state.tenants.take(tenant, batch.configuration);
+  ++state.counters.batches;
+  state.counters.planned += proposals.planned ? 1 : 0;
+  state.counters.configuration_misses += proposals.planned && proposals.configuration_missed ? 1 : 0;
+  StartBatch start{.id = id,
+                   .invoker = batch.invoker,
+                   .instance = batch.instance,
+                   .application = queue.application,
+                   .function = queue.function,
+                   .model_stage = queue.model_stage,
+                   .configuration = batch.configuration,
+                   .positions = *positions,
+                   .earliest = state.now,
+                   .latest = proposal.latest,
+                   .expected = expected};
+  start_members(state, slot, queue.id, proposal, start);
+  state.tell(out, std::move(start), proposals.work);
+  return true;
+}
+
+bool book_load(State& state, policy::SharedFunctionId function, const policy::Proposal& proposal, Commands& out) {
+  std::vector<Action> actions;
+  const policy::Wishes::Load wish{
+      .function = function, .invoker = proposal.invoker, .level = proposal.load, .gpu = proposal.gpu};
+  const bool loads = state.loads.load(state.view(), policy::for_waiting(state.view(), wish), actions);
+  for (Action& action : actions) state.tell(out, std::move(action));
+  return loads;
+}
+
+}  // namespace
+
+Booked book(State& state, const policy::Proposals& proposals, const policy::Proposal& proposal, Commands& out) {
+  if (proposal.load == Level::none)
+    return book_batch(state, proposals, proposal, out) ? Booked::batch : Booked::nothing;
+  return book_load(state, state.queues[proposals.queue].shared, proposal, out) ? Booked::load : Booked::nothing;
+}
+
+}  // namespace sluice::core

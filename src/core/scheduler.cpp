@@ -1,0 +1,166 @@
+#include "core/scheduler.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "core/dispatching.h"
+#include "core/endings.h"
+#include "core/following.h"
+#include "core/intake.h"
+#include "core/invariants.h"
+#include "core/joining.h"
+#include "core/losses.h"
+#include "core/prewarming.h"
+
+namespace sluice::core {
+namespace {
+
+// What was to be said since the last decision and in this one.
+void tell(State& state, Commands& out) {
+  for (Reply& answer : state.answers) state.tell(out, std::move(answer));
+  state.answers.clear();
+  for (const ReleaseObjects& release : state.releases) state.tell(out, release);
+  state.releases.clear();
+  for (const CancelBatch& cancel : state.cancels) state.tell(out, cancel);
+  state.cancels.clear();
+}
+
+void retire_removed(State& state) {
+  for (const ApplicationId id : state.applications.left()) {
+    for (const policy::QueueId queue : state.applications.controls()[id.index()].queues)
+      state.policies.dispatch->removed(state.view(), state.queues[queue]);
+    state.applications.retire(id);
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(policy::Policies policies, const Limits& limits, const Transfer& transfer)
+    : state_(std::move(policies), limits, transfer) {}
+
+void Scheduler::observe(const Event& event, Time now) {
+  CHECK(now >= state_.now);
+  state_.now = now;
+  std::visit([&](const auto& e) { on(e); }, event);
+  follow(state_);
+}
+
+void Scheduler::decide(Time now, Commands& out) {
+  CHECK(now >= state_.now);
+  state_.now = now;
+  state_.runs.fire(now);
+  follow(state_);
+  admit(state_, out);
+  if (state_.changed || state_.is_due(state_.wake)) {
+    dispatch(state_, out);
+    prewarm_soon(state_);
+  }
+  state_.changed = false;
+  if (state_.books.cold_invokers() > 0) prewarm(state_, out);
+  tell(state_, out);
+  retire_removed(state_);
+}
+
+std::optional<Time> Scheduler::next_wake() const {
+  std::optional<Time> next = state_.runs.next_timer();
+  const auto earlier = [&](std::optional<Time> other) {
+    if (other && (!next || *other < *next)) next = other;
+  };
+  earlier(state_.wake);
+  if (state_.books.cold_invokers() > 0) earlier(state_.prewarm_at);
+  return next;
+}
+
+Counters Scheduler::counters() const {
+  Counters out = state_.counters;
+  out.retries = state_.runs.retries();
+  return out;
+}
+
+std::string Scheduler::broken_invariant() const {
+  return core::broken_invariant(state_);
+}
+
+void Scheduler::on(const ApplicationDeployed& event) {
+  policy::Transform* const transform = state_.policies.transform.get();
+  state_.applications.deploy(event.id, transform ? transform->deployed(event.application) : event.application);
+}
+
+void Scheduler::on(const ApplicationRemoved& event) {
+  state_.applications.remove(event.id);
+}
+
+void Scheduler::on(const ProfileChanged& event) {
+  if (state_.applications.change_profile(event)) state_.changed = true;
+}
+
+void Scheduler::on(const QuotaChanged& event) {
+  state_.tenants.set(event);
+  state_.changed = true;
+}
+
+void Scheduler::on(const RequestAnnounced& event) {
+  announce(state_, event);
+}
+
+void Scheduler::on(const RequestArrived& event) {
+  arrive(state_, event);
+}
+
+void Scheduler::on(const RequestCancelled& event) {
+  cancel(state_, event);
+}
+
+void Scheduler::on(const BatchFinished& event) {
+  finish_batch(state_, event);
+}
+
+void Scheduler::on(const BatchExpired& event) {
+  expire_batch(state_, event);
+}
+
+void Scheduler::on(const BatchFailed& event) {
+  fail_batch(state_, event.id, event.error);
+}
+
+void Scheduler::on(const InstanceLoaded& event) {
+  const bool from_host = state_.loads.is_raised_from_host(event.instance);
+  const auto function = state_.loads.loaded(event, state_.now);
+  if (!function) return;
+  state_.demands.loaded(*function, event.measured, from_host);
+  ++state_.counters.loads;
+  state_.changed = true;
+}
+
+void Scheduler::on(const LoadFailed& event) {
+  fail_load(state_, event);
+}
+
+void Scheduler::on(const InstanceUnloaded& event) {
+  if (state_.loads.unloaded(event, state_.now)) state_.changed = true;
+}
+
+void Scheduler::on(const InvokerJoined& event) {
+  join(state_, event);
+}
+
+void Scheduler::on(const InvokerChanged& event) {
+  if (!state_.books.alive(event.id)) return;
+  state_.books.change(event.id, event.capacity);
+  state_.changed = true;
+}
+
+void Scheduler::on(const InvokerDraining& event) {
+  if (state_.books.alive(event.id)) state_.books.drain(event.id);
+}
+
+void Scheduler::on(const InvokerLost& event) {
+  const bool current = state_.books.alive(event.id) && state_.books.life(event.id) == Life{event.epoch, event.session};
+  if (current) lose_invoker(state_, event.id);
+}
+
+void Scheduler::on(const ObjectLost& event) {
+  lose_object(state_, event);
+}
+
+}  // namespace sluice::core
