@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the text of the source tree: include arrows, forbidden words, file lists, the form of headers, sizes.
+"""Checks the text of the source tree: include arrows, forbidden words, file lists, the form of headers, sizes of
+files, functions and classes.
 
 Runs as the tests `tidy` and `tidy_headers`. The tables are in tidy_rules.py; tidy_test.py proves that every rule bites.
 Only text is read, so a rule can be fooled: it is there for honest mistakes. A line that has to break a rule says why:
@@ -13,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+from tidy_classes import check_classes
 from tidy_headers import check_headers, unproven
 
 from tidy_rules import (ABSOLUTE, ALLOWANCE, ARROWS, CODE, DECIDES, EXEMPT, FOLDERS, FUNCTION_LINES_MAX,
@@ -240,7 +242,8 @@ def apply_allowances(tree, findings):
 
 
 def check_tree(tree):
-    checks = (check_includes, check_own_header, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes)
+    checks = (check_includes, check_own_header, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes,
+              check_classes)
     findings = [finding for check in checks for finding in check(tree)]
     apply_allowances(tree, findings)
     return sorted(findings, key=lambda f: (f.path, f.line, f.rule, f.message))

@@ -305,6 +305,40 @@ class Sizes(TidyTest):
             self.assertEqual(self.warnings({"src/base/text.cpp": f"{head} {{\n" + "\n" * 90 + "}\n"}), [])
 
 
+class Classes(TidyTest):
+    def expect_count(self, body, *findings):
+        self.expect({"src/base/text.h": HEADER + body}, *findings)
+
+    def test_have_few_private_methods(self):
+        method = "  void f(int x) const;\n"
+        self.expect_count("class C {\n public:\n  C();\n private:\n" + method * 25 + "  int x_ = g();\n};\n")
+        for head in ("class C {\n", "class C : public B {\n public:\n private:\n", "template <class T>\nclass C {\n",
+                     "struct C {\n private:\n", "class Outer {\n class C {\n"):
+            tail = "};\n};\n" if "Outer" in head else "};\n"
+            line = 2 + 1 + head.startswith("template") + ("Outer" in head)
+            self.expect_count(head + method * 26 + tail, f"src/base/text.h:{line} private-methods")
+        allowed = "class C {  // tidy: allow(private-methods) its handlers are one for each event\n"
+        self.expect_count(allowed + method * 26 + "};\n")
+
+    def test_that_have_more_may_not_get_any(self):
+        known = {("src/base/text.h", "C"): 30}
+        with mock.patch.dict("tidy_rules.PRIVATE_METHODS", known):
+            self.expect_count("class C {\n" + "  void f();\n" * 30 + "};\n")
+            self.expect_count("class D {\n" + "  void f();\n" * 30 + "};\n", "src/base/text.h:3 private-methods")
+            self.expect_count("class C {\n" + "  void f();\n" * 31 + "};\n", "src/base/text.h:3 private-methods")
+
+    def test_count_methods_and_nothing_else(self):
+        full = "class C {\n" + "  void f();\n" * 25
+        for member in ("int x_ = g();", "std::function<void(int)> f_;", "using F = void(int);", "friend void g(C c) { h(); }",
+                       "struct P { void f(); void g() {} };", "enum class E { a, b };", "std::vector<int> v_{g(), h()};",
+                       "static constexpr int kMax = max(1, 2);", "alignas(64) int x_;", "public: void g();"):
+            self.expect_count(f"{full}  {member}\n}};\n")
+        for member in ("int g() { return h(); }", "bool operator()(int x) const;", "C& operator=(const C&) = delete;",
+                       "[[nodiscard]] bool operator<(const C& c) const { return a < c.a; }", "explicit C(int x) : x_{x} {}",
+                       "template <class T>\n  void g(const std::vector<T>& list);"):
+            self.expect_count(f"{full}  {member}\n}};\n", "src/base/text.h:3 private-methods")
+
+
 class Program(TidyTest):
     def test_passes_a_clean_tree(self):
         result = self.tidy()
