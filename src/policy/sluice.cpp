@@ -29,6 +29,12 @@ struct Scored {
   bool near = false;
 };
 
+// Of the batch proposed last: how long it waited for company, and for its function to be loaded.
+struct Member {
+  RequestId request;
+  Duration waited, loading;
+};
+
 class SluiceDispatch final : public Dispatch {
  public:
   SluiceDispatch(const SluiceSettings& settings, std::shared_ptr<SluiceState> state)
@@ -105,10 +111,11 @@ class SluiceDispatch final : public Dispatch {
     }
     const Proposal& batch = proposals.ranked[*booked];
     state_->bill.paid();
-    for (const auto& [member, waited] : members_) {
-      const auto it = state_->inside.find(member);
+    for (const Member& member : members_) {
+      const auto it = state_->inside.find(member.request);
       if (it == state_->inside.end()) continue;
-      it->second.waited = std::max(it->second.waited, waited);
+      it->second.waited = std::max(it->second.waited, member.waited);
+      it->second.loading += member.loading;
       it->second.due_back = std::max(it->second.due_back, view.now + Duration::ms(expected_ms_ * kStraggler));
     }
     // What an invocation of this stage takes, as it is really batched.
@@ -117,8 +124,8 @@ class SluiceDispatch final : public Dispatch {
     known = known + (taken - known) * kLearn;
     if (!settings_.foresee) return;
     // The request of the oldest stands for the whole batch, which goes on together.
-    for (const auto& [member, waited] : members_) state_->foresight.forget(member);
-    state_->foresight.expect(members_.front().first, batch.invoker, path_);
+    for (const Member& member : members_) state_->foresight.forget(member.request);
+    state_->foresight.expect(members_.front().request, batch.invoker, path_);
   }
 
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
@@ -154,9 +161,13 @@ class SluiceDispatch final : public Dispatch {
     const bool late = request.dropped || behind > Duration{};
     if (!objective.percentile) {
       const bool by_waiting = late && behind < request.waited;
-      const bool by_straggler = by_waiting && request.overrun > std::max(behind, Duration{});
       standing.patience = by_waiting ? standing.patience * 0.8 : std::min(1.0, standing.patience + 0.001);
-      standing.daring = by_straggler ? standing.daring * 0.05 : std::min(1.0, standing.daring + 0.0001);
+      const auto dare = [&](double& daring, Duration lost) {
+        const bool in_time_else = by_waiting && lost > std::max(behind, Duration{});
+        daring = in_time_else ? daring * 0.05 : std::min(1.0, daring + 0.0001);
+      };
+      dare(standing.daring, request.overrun);
+      dare(state_->daring, request.loading);  // memory is short for all applications, and each learns too slowly
     } else {
       standing.price.ended(late, *objective.percentile);
     }
@@ -271,7 +282,8 @@ class SluiceDispatch final : public Dispatch {
     const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
-    const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * standing.patience * standing.daring;
+    const double share = standing.patience * standing.daring * (cold_ ? state_->daring : 1);
+    const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * share;
     return std::min(most, settings_.wait_gaps / company) - waited;
   }
 
@@ -308,7 +320,7 @@ class SluiceDispatch final : public Dispatch {
     // How long loads take is a guess: nobody is given up for it.
     if (loads > 0 && (scored_.empty() || scored_.front().score >= miss)) score(view, queue, *m, left);
     const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue);
-    if (drops && hopeless) return drop_oldest(queue, out);
+    if (drops && hopeless) return drop_oldest(view, queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
       if (offer(view, queue, scored_.front(), out)) return;
@@ -328,10 +340,13 @@ class SluiceDispatch final : public Dispatch {
   }
   static double until_due_ms(const View& view, Time deadline) { return (deadline - view.now).to_ms(); }
 
-  void drop_oldest(const Queue& queue, Proposals& out) {
+  void drop_oldest(const View& view, const Queue& queue, Proposals& out) {
     out.drop = 1;
-    const auto it = state_->inside.find(queue.waiting.front().request);
-    if (it != state_->inside.end()) it->second.dropped = true;
+    const Waiting& oldest = queue.waiting.front();
+    const auto it = state_->inside.find(oldest.request);
+    if (it == state_->inside.end()) return;
+    it->second.dropped = true;
+    if (cold_ && !has_ready(view, view.functions[queue.shared.index()])) it->second.loading += view.now - oldest.ready;
   }
 
   void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
@@ -345,7 +360,7 @@ class SluiceDispatch final : public Dispatch {
       const bool near = queue.waiting.front().inputs_at.valid();
       if ((near && offer(view, queue, {0, &choice, true}, out)) || offer(view, queue, {0, &choice, false}, out)) return;
     }
-    if (workspace_.options.empty() && settings_.drop) drop_oldest(queue, out);
+    if (workspace_.options.empty() && settings_.drop) drop_oldest(view, queue, out);
   }
 
   // Until the deadline of the oldest, less what later stages may lose.
@@ -453,12 +468,24 @@ class SluiceDispatch final : public Dispatch {
     foresee(view, queue, *scored.choice);
     members_.clear();
     const Pause& pause = state_->pauses[queue.id.index()];
+    const std::optional<Time> loaded = cold_ ? loaded_at(view, queue, InvokerId(*invoker)) : std::nullopt;
     for (std::uint32_t i = 0; i < c.batch; ++i) {
       const Waiting& member = queue.waiting[i];
-      members_.emplace_back(member.request, std::max(Duration{}, pause.end - std::max(pause.begin, member.ready)));
+      members_.push_back({.request = member.request,
+                          .waited = std::max(Duration{}, pause.end - std::max(pause.begin, member.ready)),
+                          .loading = loaded ? std::max(Duration{}, *loaded - member.ready) : Duration{}});
     }
     out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = c.batch});
     return true;
+  }
+
+  // When the function was loaded there, if this is the first batch that it runs there since.
+  static std::optional<Time> loaded_at(const View& view, const Queue& queue, InvokerId invoker) {
+    for (const std::uint32_t slot : view.instances_of(queue.shared)) {
+      const Instance& instance = view.instances[slot];
+      if (instance.invoker == invoker && instance.unused && !instance.loading()) return instance.idle_since;
+    }
+    return std::nullopt;
   }
 
   // Where the batch and what follows it leave the most room, or under load just enough.
@@ -533,7 +560,7 @@ class SluiceDispatch final : public Dispatch {
   bool cold_ = false;  // there are machines on which functions have to be loaded
   // Of the batch proposed last.
   double expected_ms_ = 0;
-  std::vector<std::pair<RequestId, Duration>> members_;  // and how long each waited for company
+  std::vector<Member> members_;
   std::vector<SliceStep> path_;
   std::optional<Time> wake_;
 };

@@ -71,6 +71,7 @@ struct Inside {
   Duration waited;   // for company
   Time due_back;     // when the batch that it went with last should be done, with a margin; zero: it is with none
   Duration overrun;  // how much later its batches were than that, together
+  Duration loading;  // how long it waited for functions that were not loaded
   bool dropped = false;
 
   void came_back(Time now) {
@@ -78,7 +79,7 @@ struct Inside {
     overrun += std::max(Duration{}, now - due_back);
     due_back = {};
   }
-  void visit(Archive& a) { a(application, needs, deadline, waited, due_back, overrun, dropped); }
+  void visit(Archive& a) { a(application, needs, deadline, waited, due_back, overrun, loading, dropped); }
 };
 
 // When a queue waited for company last.
@@ -109,10 +110,12 @@ struct SluiceState {
   Taken usable;
   std::vector<NodeGroup> shapes;  // of the machines, each once
   double load = 0;                // demand of recent arrivals ÷ what there is
+  double daring = 1;              // as an application's, where loads take the time that waiting has left
   Foresight foresight;
   TableBill bill;
   void visit(Archive& a) {
-    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, foresight, bill);
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, daring, foresight,
+      bill);
   }
 
   // What is late needs no more on average: it is about to end, or to be given up.

@@ -56,6 +56,16 @@ TEST(ManyModels, RandomWorlds) {
   }
 }
 
+// Whoever waits for company keeps its function loaded, and others wait for that memory until it is too late. Each of
+// the 128 applications has ten requests: they learn it together or not at all.
+TEST(ManyModels, NobodyWaitsForCompanyWhileOthersWaitForMemory) {
+  const Experiment experiment = many_models(random_many_models(18));
+  auto ours = World::make(experiment, {.scheduler = "sluice"}),
+       other = World::make(experiment, {.scheduler = "frontier"});
+  ASSERT_TRUE(ours.ok() && other.ok());
+  EXPECT_GE((*ours)->run().hit_rate(), (*other)->run().hit_rate() - 0.005);
+}
+
 TEST(ManyModels, LoadsFailProcessesDieAndSavesAreLoaded) {
   for (const std::string_view name : policy::scheduler_names()) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
