@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <tuple>
 
-#include "base/save.h"
-#include "policy/batch_wait.h"
+#include "policy/affordable.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
 #include "policy/sluice_parts.h"
+#include "policy/wait_rules.h"
 #include "profile/transfer.h"
 
 namespace sluice::policy {
@@ -20,13 +19,6 @@ namespace {
 struct Moving {
   double near_ms = 0;  // to where the oldest one's inputs are
   double far_ms = 0;   // to anywhere else
-};
-
-// One way to run a batch, with what it is expected to cost an invocation.
-struct Scored {
-  Dollars score = 0;
-  const Choice* choice = nullptr;
-  bool near = false;
 };
 
 // Of the batch proposed last: how long it waited for company, and for its function to be loaded.
@@ -72,7 +64,7 @@ class SluiceDispatch final : public Dispatch {
     state_->taken_ms[queue.id.index()] = {};
     state_->pauses[queue.id.index()] = {};
     if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
-    if (queue.id.index() < rules_.size()) rules_[queue.id.index()] = {};
+    rules_.forget(queue.id);
     state_->bill.forget(queue.id);
   }
 
@@ -134,9 +126,6 @@ class SluiceDispatch final : public Dispatch {
  private:
   static constexpr double kLearn = 0.02;
   static constexpr double kSlotsLoad = 0.6;  // up to it the roomiest machine is taken where slots_matter()
-  // Rates within a step are the same to the waiting rule; per ms.
-  static constexpr double kRateLeast = 1e-6, kRateStep = 1.1;
-  static constexpr std::size_t kRateSteps = 200;
   static constexpr double kStraggler = 1.3;  // times what was planned: noise alone does not take a batch so long
   static constexpr std::size_t kLook = 32;   // machines for a batch
 
@@ -223,20 +212,6 @@ class SluiceDispatch final : public Dispatch {
     return found.get();
   }
 
-  // The same for planners that believe the same.
-  static std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& shapes) {
-    Hash hash;
-    add_to(hash, shapes);
-    for (const plan::ModelStage& stage : model.stages) {
-      hash.add_word(stage.candidates.size());
-      hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.ms));
-      hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.cost));
-      for (const plan::Candidate& c : stage.candidates) hash.add_word(std::bit_cast<std::uint64_t>(c.ms));
-      for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
-    }
-    return std::max<std::uint64_t>(1, hash.value());  // 0: nothing
-  }
-
   // Whether some machine's slices cannot start everywhere. There small shares that are spread out leave no start for
   // wide ones, however much is free (docs/reproduce-esg.md, layouts).
   [[nodiscard]] bool slots_matter() const {
@@ -276,7 +251,7 @@ class SluiceDispatch final : public Dispatch {
     const Standing& standing = state_->applications[queue.application.index()];
     const double rate = state_->calls[queue.id.index()].per_ms(view.now), company = standing.crowd.rate();
     if (m == nullptr || rate <= 0 || company <= 0) return 0;
-    const BatchWait& rule = wait_rule(queue, *m, rate);
+    const BatchWait& rule = rules_.rule(queue, *m, rate, state_->bill);
     const Waiting& oldest = queue.waiting.front();
     const std::size_t n = queue.waiting.size();
     const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
@@ -285,23 +260,6 @@ class SluiceDispatch final : public Dispatch {
     const double share = standing.patience * standing.daring * (cold_ ? state_->daring : 1);
     const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * share;
     return std::min(most, settings_.wait_gaps / company) - waited;
-  }
-
-  const BatchWait& wait_rule(const Queue& queue, const SluiceModel& m, double rate) {
-    if (rules_.size() <= queue.id.index()) rules_.resize(queue.id.index() + 1);
-    Rules& rules = rules_[queue.id.index()];
-    if (rules.models != models_[queue.id.index()] || rules.model != &m) rules = {models_[queue.id.index()], &m, {}};
-    std::size_t step = 0;
-    double rounded = kRateLeast;
-    for (; rounded < rate && step < kRateSteps; ++step) rounded *= kRateStep;
-    // A rate that moves between two steps would have its rule made again and again.
-    if (rules.by_step.size() <= step) rules.by_step.resize(step + 1);
-    auto& rule = rules.by_step[step];
-    if (rule == nullptr) {
-      rule = std::make_unique<BatchWait>(m.table(), queue.model_stage, m.horizon_ms(), rounded, m.model().batch_caps());
-    }
-    state_->bill.rule(queue.id, m.level(), step, rule->build_expansions());
-    return *rule;
   }
 
   void propose(const View& view, const Queue& queue, Proposals& out) {
@@ -414,30 +372,10 @@ class SluiceDispatch final : public Dispatch {
         scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
       }
     }
-    keep_affordable(queue, m);
+    keep_affordable(queue, m, scored_);
     std::make_heap(scored_.begin(), scored_.end(), worse);
   }
 
-  // Leaves out what would make a request dearer than its limit of cost, counting the least that is to come. If that is
-  // everything, the cheapest stays.
-  void keep_affordable(const Queue& queue, const SluiceModel& m) {
-    const std::size_t most = scored_.empty() ? 0 : scored_.back().choice->configuration.batch;  // they ascend
-    std::size_t limited = 0;
-    while (limited < most && !queue.waiting[limited].to_spend) ++limited;
-    if (limited == most) return;
-    const auto cost = [&](const Scored& scored) { return m.cost_of(queue.model_stage, *scored.choice); };
-    const auto too_dear = [&](const Scored& scored) {
-      for (std::size_t i = limited; i < scored.choice->configuration.batch; ++i) {
-        const auto& to_spend = queue.waiting[i].to_spend;
-        if (to_spend && cost(scored) > to_spend->to_dollars() - m.to_come(queue.model_stage)) return true;
-      }
-      return false;
-    };
-    Dollars least = std::numeric_limits<Dollars>::infinity();
-    for (const Scored& scored : scored_) least = std::min(least, cost(scored));
-    const bool none = std::all_of(scored_.begin(), scored_.end(), too_dear);
-    std::erase_if(scored_, [&](const Scored& scored) { return none ? cost(scored) > least : too_dear(scored); });
-  }
   static bool worse(const Scored& a, const Scored& b) {
     return std::tuple(b.score, !b.near, b.choice->candidate) < std::tuple(a.score, !a.near, a.choice->candidate);
   }
@@ -543,14 +481,9 @@ class SluiceDispatch final : public Dispatch {
     std::array<std::array<std::shared_ptr<const SluiceModel>, ModelKind::kStretches>, MissPrice::kLevels> by_kind = {};
     std::vector<QueueId> queues = {};  // by stage of the model
   };
-  struct Rules {
-    std::shared_ptr<const Models> models;  // held, so that another model cannot have the address of this one
-    const SluiceModel* model = nullptr;
-    std::vector<std::unique_ptr<BatchWait>> by_step;  // made when first asked for
-  };
-  std::vector<NodeGroup> shapes_;                              // what the models were made for
-  std::vector<std::shared_ptr<Models>> models_;                // by QueueId; one for all queues of a planner
-  std::vector<Rules> rules_;                                   // by QueueId
+  std::vector<NodeGroup> shapes_;                // what the models were made for
+  std::vector<std::shared_ptr<Models>> models_;  // by QueueId; one for all queues of a planner
+  WaitRules rules_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;
   plan::FrontierWorkspace workspace_;

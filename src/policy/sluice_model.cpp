@@ -1,9 +1,11 @@
 #include "policy/sluice_model.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 
+#include "base/save.h"
 #include "policy/miss_price.h"
 #include "policy/slice_positions.h"
 
@@ -181,6 +183,19 @@ std::uint64_t expansions_of(const plan::ValueTable& table, const plan::FrontierP
 }
 
 }  // namespace
+
+std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& machines) {
+  Hash hash;
+  add_to(hash, machines);
+  for (const plan::ModelStage& stage : model.stages) {
+    hash.add_word(stage.candidates.size());
+    hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.ms));
+    hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.cost));
+    for (const plan::Candidate& c : stage.candidates) hash.add_word(std::bit_cast<std::uint64_t>(c.ms));
+    for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
+  }
+  return std::max<std::uint64_t>(1, hash.value());  // 0: nothing was made
+}
 
 SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
                          std::span<const NodeGroup> machines, ModelKind kind, const SluiceOptions& options)

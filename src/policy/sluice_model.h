@@ -37,7 +37,10 @@ struct ModelKind {
   [[nodiscard]] std::uint32_t number() const { return level * kStretches + stretch; }
 };
 
-class SluiceModel {
+// A number for all that the models of a planner are made from: the same for planners that believe the same. Never 0.
+[[nodiscard]] std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& machines);
+
+class SluiceModel : public std::enable_shared_from_this<SluiceModel> {
  public:
   // `machines`: configurations that none of them holds are left out. REQUIRES:
   // plan::ValueTable::fits(planner->model()).
