@@ -262,7 +262,15 @@ void Agent::on_ended(Process& process, const std::string& how) {
 
 void Agent::read_log(Process& process) {
   wire::Descriptor& log = process.session->process().log;
-  if (process.log.read(log, [&](const std::string& line) { log_line(process, line); })) return;
+  const bool wanted = std::any_of(batches_.begin(), batches_.end(), [&](const auto& entry) {
+    return entry.second->instance->process == &process && entry.second->log_bytes <= kLogBytesMax;
+  });
+  const bool more = process.log.read(log, wanted, [&](const std::string& line) { log_line(process, line); });
+  if (more && !process.log_again) {
+    process.log_again = process.log.pause(data::now());
+    if (process.log_again) waker_.forget(log.get());
+  }
+  if (more || !log.valid()) return;
   waker_.forget(log.get());
   log.reset();
 }
@@ -357,6 +365,11 @@ void Agent::look_at_clock() {
   for (const BatchId id : late) let_go(*batches_.at(id), BatchExpired{.id = id});
   for (const auto& [id, process] : processes_) {
     if (process->make_at && *process->make_at <= now) spawn(*process);
+    if (process->log_again && *process->log_again <= now) {
+      process->log_again.reset();
+      const int log = process->session->process().log.get();
+      if (log >= 0) waker_.watch(log, key_of(id, Source::log));
+    }
     if (process->closed && now - *process->closed > kEndMax) hanging.push_back(id);
     if (!process->idle || now - *process->idle < kRestAfter) continue;
     process->idle.reset();
@@ -386,6 +399,7 @@ Time Agent::due() const {
   }
   for (const auto& [id, process] : processes_) {
     if (process->make_at) next = std::min(next, *process->make_at);
+    if (process->log_again) next = std::min(next, *process->log_again);
     if (process->closed) next = std::min(next, *process->closed + kEndMax);
     if (process->idle) next = std::min(next, *process->idle + kRestAfter);
   }

@@ -182,11 +182,11 @@ void Agent::fail(Running& batch, const std::string& error) {
 }
 
 // What the worker printed before it answered was read before its answer, unless so much was readable that it was left
-// for later. A line without its end is this batch's if no other one runs.
+// for later, or it prints more than is looked at. A line without its end is this batch's if no other one runs.
 void Agent::let_go(Running& batch, Event event) {
   Instance& instance = *batch.instance;
   Process& process = *instance.process;
-  if (!seen_all_) read_log(process);
+  if (!seen_all_ || process.log_again) read_log(process);
   if (process.running == 1) end_line(process);
   --instance.running;
   if (--process.running == 0) process.idle = data::now();

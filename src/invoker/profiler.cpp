@@ -141,12 +141,12 @@ class Bench {
       if (::poll(ready.data(), ready.size(), static_cast<int>(left_ms)) == 0 || data::now() > until) {
         return failed("did not answer in time");
       }
-      if (ready[1].revents != 0 && !log_.read(process.log, ignore)) process.log.reset();
+      if (ready[1].revents != 0 && !log_.read(process.log, false, ignore)) process.log.reset();
       if (ready[0].revents == 0) continue;
       Session::Heard heard = session_->hear();
       if (auto* wanted = std::get_if<Kind>(&heard)) return std::move(*wanted);
       if (std::holds_alternative<Session::Nothing>(heard)) continue;
-      (void)log_.read(process.log, ignore);
+      (void)log_.read(process.log, false, ignore);
       log_.end_line(ignore);
       const auto* broken = std::get_if<Session::Broken>(&heard);
       return failed(broken != nullptr ? broken->why : ended());

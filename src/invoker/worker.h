@@ -50,6 +50,7 @@ struct Process {
   Time made;
   std::optional<Time> closed;  // it closed its socket: how it ended is not known yet
   WorkerLog log;
+  std::optional<Time> log_again;  // it prints so much that its log is not looked at until then
 };
 
 // A function loaded into a process.

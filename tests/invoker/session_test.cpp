@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "invoker/worker_log.h"
 
 namespace sluice::invoker {
 namespace {
@@ -95,25 +94,6 @@ TEST_F(SessionTest, HearsThatTheWorkerIsGone) {
   worker_.reset();
   EXPECT_TRUE(session_->hung_up());
   EXPECT_TRUE(std::holds_alternative<Session::Closed>(session_->hear()));
-}
-
-TEST(WorkerLog, CutsLinesAndKeepsTheLast) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(::pipe(ends.data()), 0);
-  const wire::Descriptor read(ends[0]);
-  {
-    const wire::Descriptor write(ends[1]);
-    const std::string text = "one\n" + std::string(1500, 'x') + "\nlast";
-    ASSERT_EQ(::write(write.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-  std::vector<std::size_t> lengths;
-  const auto add = [&](const std::string& line) { lengths.push_back(line.size()); };
-  WorkerLog log;
-  EXPECT_TRUE(log.read(read, add));
-  log.end_line(add);
-  EXPECT_EQ(lengths, (std::vector<std::size_t>{3, 1000, 500, 4}));
-  EXPECT_EQ(log.last_line(), "last");
-  EXPECT_FALSE(log.read(read, add));
 }
 
 }  // namespace
