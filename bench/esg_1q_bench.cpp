@@ -2,8 +2,8 @@
 // cap (0: none) and budget in percent of L. Run with --benchmark_repetitions=9 and read the medians.
 #include <benchmark/benchmark.h>
 
-#include "plan/esg_1q.h"
-#include "plan/label_search.h"
+#include "plan/rivals/esg_1q.h"
+#include "plan/rivals/label_search.h"
 #include "support/esg_profile.h"
 
 namespace sluice::plan {

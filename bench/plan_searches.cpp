@@ -11,11 +11,11 @@
 #include "base/check.h"
 #include "bench/plan_models.h"
 #include "bench/race.h"
-#include "plan/brute_force.h"
-#include "plan/esg_1q.h"
-#include "plan/label_search.h"
-#include "plan/normalised_length.h"
-#include "plan/slo_split.h"
+#include "plan/rivals/brute_force.h"
+#include "plan/rivals/esg_1q.h"
+#include "plan/rivals/label_search.h"
+#include "plan/rivals/normalised_length.h"
+#include "plan/rivals/slo_split.h"
 
 namespace sluice::bench {
 namespace {

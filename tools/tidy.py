@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from tidy_classes import check_classes
+from tidy_folders import check_inner_folders, check_rivals
 from tidy_headers import check_headers, unproven
 
 from tidy_rules import (ABSOLUTE, ALLOWANCE, ARROWS, CODE, DECIDES, EXEMPT, FOLDERS, FUNCTION_LINES_MAX,
@@ -242,7 +243,7 @@ def apply_allowances(tree, findings):
 
 
 def check_tree(tree):
-    checks = (check_includes, check_own_header, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes,
+    checks = (check_includes, check_inner_folders, check_rivals, check_own_header, check_cycles, check_words, check_unordered, check_files, check_text, check_sizes,
               check_classes)
     findings = [finding for check in checks for finding in check(tree)]
     apply_allowances(tree, findings)

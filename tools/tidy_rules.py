@@ -32,6 +32,17 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
 FOLDERS = set(ARROWS)
+# Folders inside of folders → who may include them, besides their own files. Tests and benchmarks may include everything.
+INNER = {folder: re.compile(pattern) for folder, pattern in {
+    "spec/asl": r"src/spec/load\.cpp$",
+    "spec/triton": r"src/spec/load\.cpp$",
+    "spec/yaml": r"src/spec/(?:load|include)\.cpp$",
+    "spec/csv": r"src/(?:spec/yaml|reproduce|live|cli)/",
+}.items()}
+# Searches of other schedulers, and references that are exact but slow. What serves requests never includes them, also not
+# by other headers; the policies of rivals, `reproduce` and `cli` do.
+RIVALS = "plan/rivals/"
+PRODUCTION = re.compile(r"src/(?:plan/[^/]+|policy/sluice[^/]*|core/.*|live/.*)$")
 DECIDES = set("base domain spec profile plan policy core record workload sim reproduce".split())
 PORTABLE = set("base domain data engine wire worker".split())  # built where there is only the standard library
 ORDERED = set("profile plan policy core sim".split())  # a decision must not depend on the order of a hash table

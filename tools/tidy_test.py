@@ -305,6 +305,33 @@ class Sizes(TidyTest):
             self.assertEqual(self.warnings({"src/base/text.cpp": f"{head} {{\n" + "\n" * 90 + "}\n"}), [])
 
 
+class InnerFolders(TidyTest):
+    def expect_include(self, path, name, *rules):
+        listed = {f"{path.rpartition('/')[0]}/CMakeLists.txt": path.rpartition("/")[2], f"src/{name}": HEADER}
+        self.expect({**listed, path: f'\n#include "{name}"\n'}, *(f"{path}:2 {rule}" for rule in rules))
+
+    def test_of_formats_know_nothing_of_each_other(self):
+        self.expect_include("src/spec/asl/states.cpp", "spec/asl/fields.h")
+        self.expect_include("src/spec/load.cpp", "spec/triton/triton.h")
+        self.expect_include("src/spec/yaml/profile.cpp", "spec/csv/profile_csv.h")
+        self.expect_include("src/spec/yaml/profile.cpp", "spec/cursor.h")
+        self.expect_include("src/spec/asl/states.cpp", "spec/yaml/reader.h", "include-inner")
+        self.expect_include("src/spec/build.cpp", "spec/asl/fields.h", "include-inner")
+        self.expect_include("src/live/deployment.cpp", "spec/yaml/reader.h", "include-inner")
+
+    def test_of_rivals_are_not_for_production(self):
+        for path in ("src/plan/rivals/esg_1q.cpp", "src/policy/esg_search.cpp", "src/reproduce/esg.cpp"):
+            self.expect_include(path, "plan/rivals/dual_blade.h")
+        for path in ("src/plan/frontier.cpp", "src/policy/sluice.cpp", "src/core/books.cpp", "src/live/runner.cpp"):
+            self.expect_include(path, "plan/rivals/dual_blade.h", "include-rival")
+
+    def test_of_rivals_are_found_behind_other_headers(self):
+        behind = {"src/policy/esg.h": HEADER + '#include "policy/search.h"\n', "src/plan/rivals/esg_1q.h": HEADER,
+                  "src/policy/search.h": HEADER + '#include "plan/rivals/esg_1q.h"\n'}
+        self.expect({**behind, "src/policy/sluice.h": HEADER + '#include "policy/view.h"\n#include "policy/esg.h"\n'},
+                    "src/policy/sluice.h:4 include-rival")
+
+
 class Classes(TidyTest):
     def expect_count(self, body, *findings):
         self.expect({"src/base/text.h": HEADER + body}, *findings)

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "base/text.h"
-#include "plan/brute_force.h"
-#include "plan/esg_1q.h"
-#include "plan/label_search.h"
-#include "plan/normalised_length.h"
 #include "plan/percentile.h"
-#include "plan/slo_split.h"
-#include "plan/tree_brute_force.h"
+#include "plan/rivals/brute_force.h"
+#include "plan/rivals/esg_1q.h"
+#include "plan/rivals/label_search.h"
+#include "plan/rivals/normalised_length.h"
+#include "plan/rivals/slo_split.h"
+#include "plan/rivals/tree_brute_force.h"
 
 namespace sluice::cli {
 namespace {

@@ -17,9 +17,9 @@
 #include "data/arena.h"
 #include "data/json.h"
 #include "invoker/profiler.h"
+#include "spec/csv/profile_csv.h"
 #include "spec/include.h"
 #include "spec/load.h"
-#include "spec/profile_csv.h"
 
 namespace sluice::cli {
 namespace {

@@ -20,8 +20,8 @@
 #include "report/reproduce_text.h"
 #include "reproduce/azure_rows.h"
 #include "reproduce/esg.h"
+#include "spec/csv/profile_csv.h"
 #include "spec/load.h"
-#include "spec/profile_csv.h"
 
 namespace sluice::cli {
 namespace {

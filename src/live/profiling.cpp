@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "invoker/profiler.h"
-#include "spec/profile_csv.h"
+#include "spec/csv/profile_csv.h"
 
 namespace sluice::live {
 namespace {

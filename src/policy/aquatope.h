@@ -1,5 +1,5 @@
-// Aquatope (ASPLOS 2023): every stage has one configuration, found offline (plan/aquatope.h), and every batch uses it.
-// Batches start at once with what waits and are placed like ESG's; what fits nowhere waits for the next event.
+// Aquatope (ASPLOS 2023): every stage has one configuration, found offline (plan/rivals/aquatope.h), and every batch
+// uses it. Batches start at once with what waits and are placed like ESG's; what fits nowhere waits for the next event.
 // A preset is made when a queue of its application is first seen, for the SLO of that request, and never again; it is
 // part of the state, so that a scheduler that loads a save does not search once more.
 #pragma once
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/aquatope.h"
+#include "plan/rivals/aquatope.h"
 #include "policy/policy.h"
 
 namespace sluice::policy {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/normalised_length.h"
+#include "plan/rivals/normalised_length.h"
 
 namespace sluice::policy {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "plan/esg_1q.h"
-#include "plan/slo_split.h"
+#include "plan/rivals/esg_1q.h"
+#include "plan/rivals/slo_split.h"
 #include "policy/search_memo.h"
 
 namespace sluice::policy {

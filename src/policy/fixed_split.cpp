@@ -1,6 +1,6 @@
 #include "policy/fixed_split.h"
 
-#include "plan/slo_split.h"
+#include "plan/rivals/slo_split.h"
 
 namespace sluice::policy {
 

@@ -1,6 +1,6 @@
 // Orion (OSDI 2022) as ESG's evaluation runs it: when the first function of a request is scheduled, one search fixes
-// the configurations of all its stages (plan/orion.h); later stages use the plan unchanged, whatever has happened
-// since. Placed like ESG. Batches that cannot run as planned are counted as configuration misses.
+// the configurations of all its stages (plan/rivals/orion.h); later stages use the plan unchanged, whatever has
+// happened since. Placed like ESG. Batches that cannot run as planned are counted as configuration misses.
 #pragma once
 #include <memory>
 

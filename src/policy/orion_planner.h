@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "plan/orion.h"
+#include "plan/rivals/orion.h"
 #include "policy/search_memo.h"
 
 namespace sluice::policy {

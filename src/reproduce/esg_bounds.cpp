@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/text.h"
-#include "reproduce/bounds.h"
-#include "reproduce/together.h"
+#include "reproduce/bounds/bounds.h"
+#include "reproduce/bounds/together.h"
 
 namespace sluice::reproduce {
 namespace {

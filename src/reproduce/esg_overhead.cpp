@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/brute_force.h"
-#include "plan/esg_1q.h"
+#include "plan/rivals/brute_force.h"
+#include "plan/rivals/esg_1q.h"
 #include "plan/workflow_model.h"
 #include "reproduce/esg_paper.h"
 #include "sim/rules.h"

@@ -1,4 +1,4 @@
-// Three applications made of models that were measured on MIG instances of an A100 (spec/mig_profile.h), chains of
+// Three applications made of models that were measured on MIG instances of an A100 (spec/csv/mig_profile.h), chains of
 // three, one model in two of them. Used by azure.h; the measurements are read from outside and are no part of Sluice.
 #pragma once
 #include <array>

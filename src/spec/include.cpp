@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
-#include "spec/yaml_reader.h"
+#include "spec/yaml/reader.h"
 
 namespace sluice::spec {
 

@@ -6,12 +6,12 @@
 
 #include "base/text.h"
 #include "domain/limits.h"
-#include "spec/asl.h"
+#include "spec/asl/asl.h"
 #include "spec/json_reader.h"
-#include "spec/pbtxt_reader.h"
-#include "spec/triton.h"
-#include "spec/yaml_documents.h"
-#include "spec/yaml_reader.h"
+#include "spec/triton/pbtxt_reader.h"
+#include "spec/triton/triton.h"
+#include "spec/yaml/documents.h"
+#include "spec/yaml/reader.h"
 
 namespace sluice::spec {
 namespace {

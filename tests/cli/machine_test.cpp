@@ -6,7 +6,7 @@
 #include "cli/folder.h"
 #include "cli/program.h"
 #include "data/json.h"
-#include "spec/profile_csv.h"
+#include "spec/csv/profile_csv.h"
 #include "support/fake_server.h"
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "domain/limits.h"
-#include "spec/asl.h"
+#include "spec/asl/asl.h"
 #include "spec/json_reader.h"
 
 using namespace sluice;

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "domain/profile_rules.h"
-#include "spec/mig_profile.h"
+#include "spec/csv/mig_profile.h"
 
 using namespace sluice;
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "spec/pbtxt_reader.h"
-#include "spec/triton.h"
+#include "spec/triton/pbtxt_reader.h"
+#include "spec/triton/triton.h"
 
 using namespace sluice;
 using namespace sluice::spec;

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "domain/limits.h"
 #include "spec/load.h"
-#include "spec/write_yaml.h"
+#include "spec/yaml/write_yaml.h"
 
 using namespace sluice;
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/rng.h"
-#include "plan/tree_brute_force.h"
+#include "plan/rivals/tree_brute_force.h"
 #include "support/random_candidates.h"
 #include "support/tree_builder.h"
 

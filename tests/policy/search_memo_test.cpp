@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "plan/orion.h"
+#include "plan/rivals/orion.h"
 #include "policy/esg_search.h"
 #include "policy/orion_planner.h"
 #include "support/esg_profile.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/catalog.h"
-#include "reproduce/bounds.h"
+#include "reproduce/bounds/bounds.h"
 #include "sim/observer.h"
 #include "sim/world.h"
 #include "spec/load.h"

@@ -6,7 +6,7 @@
 
 #include "domain/limits.h"
 #include "spec/load.h"
-#include "spec/write_yaml.h"
+#include "spec/yaml/write_yaml.h"
 
 namespace sluice::spec {
 namespace {
