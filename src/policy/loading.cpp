@@ -102,6 +102,11 @@ Bytes free_at(const View& view, const Wishes::Load& load) {
 
 }  // namespace
 
+bool some_cold(const View& view) {
+  return std::any_of(view.invokers.begin(), view.invokers.end(),
+                     [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
+}
+
 bool has_ready(const View& view, const SharedFunction& function) {
   const auto slots = view.instances_of(function.id);
   return std::any_of(slots.begin(), slots.end(), [&](std::uint32_t slot) {
@@ -293,8 +298,7 @@ class Loading final : public Dispatch {
   void queued(const View& view, const Queue& queue) override { dispatch_->queued(view, queue); }
   void begin(const View& view) override {
     dispatch_->begin(view);
-    cold_ = std::any_of(view.invokers.begin(), view.invokers.end(),
-                        [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
+    cold_ = some_cold(view);
     starting_ = true;
   }
   bool next(const View& view, Proposals& out) override {

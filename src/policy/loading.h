@@ -11,6 +11,9 @@
 
 namespace sluice::policy {
 
+// Whether there is a machine on which functions have to be loaded.
+[[nodiscard]] bool some_cold(const View& view);
+
 // What there is of a function, of instances that could run it where they are.
 struct Stock {
   std::uint32_t ready = 0, loading = 0;

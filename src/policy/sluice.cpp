@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policy/affordable.h"
+#include "policy/load_wait.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
 #include "policy/sluice_parts.h"
@@ -82,8 +83,7 @@ class SluiceDispatch final : public Dispatch {
     least_gain_ = settings_.wait_gain * rise(settings_.wait_load);
     reserve_ms_ = settings_.reserve_load_ms * rise(0.75);
     roomiest_ = load <= (slots_matter() ? std::min(kSlotsLoad, settings_.roomiest_load) : settings_.roomiest_load);
-    cold_ = std::any_of(view.invokers.begin(), view.invokers.end(),
-                        [](const Invoker& invoker) { return invoker.usable && !invoker.warm; });
+    cold_ = some_cold(view);
   }
 
   bool next(const View& view, Proposals& out) override {
@@ -326,28 +326,9 @@ class SluiceDispatch final : public Dispatch {
     return (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
   }
 
-  // How long the stages from this one on will wait because their functions are not loaded: each can begin when the one
-  // before it is done and its own load has ended, and all loads begin now. Caveat: of several branches only the first.
+  // How long it and the stages after it will wait for loads.
   [[nodiscard]] double loads_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
-    if (!cold_) return 0;
-    const std::vector<QueueId>& stages = models_[queue.id.index()]->queues;
-    double at = 0, waits = 0;
-    for (auto stage = std::optional(queue.model_stage); stage; stage = m.next(*stage)) {
-      if (!stages[*stage].valid()) continue;  // it runs nothing
-      const SharedFunction& function = view.functions[view.queue(stages[*stage]).shared.index()];
-      const double stage_ms = m.choices(*stage).front().ms;
-      if (has_ready(view, function)) {
-        at += stage_ms;
-        continue;
-      }
-      const Stock stock = stock_of(view, function);
-      const Level from = stock.on_host ? Level::host : Level::none;
-      const double ready = stock.first_ready < Time::max() ? (stock.first_ready - view.now).to_ms()
-                                                           : load_ms(view, function, from, function.level);
-      waits += std::max(0.0, ready - at);
-      at = std::max(at, ready) + stage_ms;
-    }
-    return waits;
+    return cold_ ? load_wait_ms(view, queue, m, models_[queue.id.index()]->queues) : 0;
   }
 
   // All ways to run the oldest invocations within `left` milliseconds, as a heap with the best on top.
@@ -415,15 +396,6 @@ class SluiceDispatch final : public Dispatch {
     }
     out.ranked.push_back({.configuration = c, .invoker = InvokerId(*invoker), .members = c.batch});
     return true;
-  }
-
-  // When the function was loaded there, if this is the first batch that it runs there since.
-  static std::optional<Time> loaded_at(const View& view, const Queue& queue, InvokerId invoker) {
-    for (const std::uint32_t slot : view.instances_of(queue.shared)) {
-      const Instance& instance = view.instances[slot];
-      if (instance.invoker == invoker && instance.unused && !instance.loading()) return instance.idle_since;
-    }
-    return std::nullopt;
   }
 
   // Where the batch and what follows it leave the most room, or under load just enough.
