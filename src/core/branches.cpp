@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "domain/alternatives.h"
+
 namespace sluice::core {
 namespace {
 
@@ -18,10 +20,6 @@ const Workflow* find_workflow(const Application& application, const RunPath& pat
     workflow = &foreach->body.front();
   }
   return workflow;
-}
-
-bool is_otherwise(const Stage& stage) {
-  return stage.when && stage.when->kind == Condition::Kind::otherwise;
 }
 
 }  // namespace
@@ -74,11 +72,9 @@ bool Branches::note_otherwise(const Application& application, std::span<const Ve
     const Stage& stage = workflow->stages[s];
     if (!is_otherwise(stage)) continue;
     bool known = true, none = true;
-    for (std::uint32_t a = 0; a < workflow->size(); ++a) {
-      const Stage& other = workflow->stages[a];
-      if (!other.when || is_otherwise(other) || other.after != stage.after) continue;
+    for (const StageId alternative : alternatives_of(*workflow, stage)) {
       const auto told = std::find_if(verdicts.begin(), verdicts.end(),
-                                     [&](const Verdict& verdict) { return verdict.stage == StageId(a); });
+                                     [&](const Verdict& verdict) { return verdict.stage == alternative; });
       known = known && told != verdicts.end();
       none = none && known && !told->holds;
     }

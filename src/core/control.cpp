@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "domain/alternatives.h"
 
 namespace sluice::core {
 namespace {
@@ -43,8 +44,9 @@ class ControlBuilder {
     for (std::uint32_t i = 0; i < workflow.size(); ++i) {
       made.stages[i].exit = made.stages[i].successors.empty();
       if (made.stages[i].predecessors == 0) made.entries.push_back(i);
-      if (workflow.stages[i].when && workflow.stages[i].when->kind == Condition::Kind::otherwise)
-        find_alternatives(workflow, i, made.stages[i]);
+      if (!is_otherwise(workflow.stages[i])) continue;
+      for (const StageId id : alternatives_of(workflow, workflow.stages[i]))
+        made.stages[i].alternatives.push_back(id.value());
     }
     out_.workflows[index] = std::move(made);
     return index;
@@ -69,12 +71,6 @@ class ControlBuilder {
     }
     out_.queues.push_back(queues_.put(std::move(queue)));
     return out_.queues.back();
-  }
-  static void find_alternatives(const Workflow& workflow, std::uint32_t otherwise, ControlStage& control) {
-    for (std::uint32_t i = 0; i < workflow.size(); ++i) {
-      if (i != otherwise && workflow.stages[i].when && workflow.stages[i].after == workflow.stages[otherwise].after)
-        control.alternatives.push_back(i);
-    }
   }
 
   ApplicationId id_;

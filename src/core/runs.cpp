@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "domain/alternatives.h"
 #include "domain/limits.h"
 
 namespace sluice::core {
@@ -139,9 +140,9 @@ bool Runs::condition_holds(Slot run, std::uint32_t stage) const {
   const ControlStage& tested = control(run, stage);
   if (!tested.stage->when) return true;
   const auto& stages = runs_[run].stages;
-  if (tested.stage->when->kind != Condition::Kind::otherwise) return stages[stage].verdict == StageRun::Verdict::holds;
-  return std::none_of(tested.alternatives.begin(), tested.alternatives.end(),
-                      [&](std::uint32_t other) { return stages[other].verdict == StageRun::Verdict::holds; });
+  const auto holds = [&](std::uint32_t s) { return stages[s].verdict == StageRun::Verdict::holds; };
+  if (!is_otherwise(*tested.stage)) return holds(stage);
+  return std::none_of(tested.alternatives.begin(), tested.alternatives.end(), holds);
 }
 
 // REQUIRES: its join is satisfied, its wait is over, or its handler was called.

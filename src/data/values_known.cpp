@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "data/values.h"
+#include "domain/alternatives.h"
 #include "domain/limits.h"
 #include "domain/wiring.h"
 
@@ -30,10 +31,10 @@ bool Values::reached(StageId id) const {
   const bool ran = stage.after.empty() || std::any_of(stage.after.begin(), stage.after.end(),
                                                       [&](StageId before) { return left_something(before); });
   if (!ran || !stage.when) return ran;
-  if (stage.when->kind != Condition::Kind::otherwise) return holds(*stage.when);
-  return std::none_of(workflow_.stages.begin(), workflow_.stages.end(), [&](const Stage& other) {
-    return other.when && other.after == stage.after && holds(*other.when);
-  });
+  if (!is_otherwise(stage)) return holds(*stage.when);
+  const std::vector<StageId> alternatives = alternatives_of(workflow_, stage);
+  return std::none_of(alternatives.begin(), alternatives.end(),
+                      [&](StageId other) { return holds(*stage_at(other).when); });
 }
 
 bool Values::called(StageId handler) const {
@@ -120,7 +121,7 @@ bool Values::all_there(const Condition& condition) const {
   return std::all_of(condition.terms.begin(), condition.terms.end(), [&](const Condition& c) { return all_there(c); });
 }
 
-// `otherwise` is the scheduler's business.
+// `otherwise` says nothing by itself: see reached().
 bool Values::holds(const Condition& condition) const {
   const auto term_holds = [&](const Condition& term) { return holds(term); };
   switch (condition.kind) {

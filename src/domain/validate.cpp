@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "domain/alternatives.h"
 #include "domain/graph.h"
 #include "domain/limits.h"
 #include "domain/reachability.h"
@@ -227,7 +228,7 @@ class WorkflowCheck {
       std::vector<StageId> after = stage.after;
       std::sort(after.begin(), after.end());
       Group& group = groups[std::move(after)];
-      if (stage.when->kind == Condition::Kind::otherwise)
+      if (is_otherwise(stage))
         group.otherwise.emplace_back(static_cast<StageId::rep>(i));
       else
         ++group.conditions;
