@@ -119,5 +119,4 @@ PRIVATE_METHODS = {
     ("src/data/values.h", "Values"): 26,
     ("src/invoker/agent.h", "Agent"): 51,
     ("src/live/runner.h", "Runner"): 36,
-    ("src/sim/world.h", "World"): 47,
 }

@@ -20,6 +20,7 @@
 #include "sim/prepare.h"
 #include "sim/world.h"
 #include "spec/load.h"
+#include "workload/stream.h"
 
 namespace sluice::cli {
 namespace {

@@ -1,7 +1,7 @@
 // TableBill: what building the tables of `sluice` took, so that its decisions can be charged for them like the searches
 // of others. Part of the state: a scheduler that was saved and loaded builds its tables again and owes nothing for it,
 // so that it is charged as if it had gone on. In expansions of ESG_1Q, of which one stands for five nanoseconds
-// (sim/act.cpp); how long the work of a table takes in them was measured (docs/reproduce-esg.md).
+// (sim/acting.cpp); how long the work of a table takes in them was measured (docs/reproduce-esg.md).
 #pragma once
 #include <algorithm>
 #include <cstdint>
