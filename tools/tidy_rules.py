@@ -116,7 +116,6 @@ FUNCTION_LINES_MAX = 70
 PRIVATE_METHODS_MAX = 25
 # Classes that still have more: not this many and one.
 PRIVATE_METHODS = {
-    ("src/data/values.h", "Values"): 26,
     ("src/invoker/agent.h", "Agent"): 51,
     ("src/live/runner.h", "Runner"): 36,
 }

@@ -42,13 +42,13 @@ Values::Values(const Values& around, const ItemOf& item)
     : store_(around.store_),
       application_(around.application_),
       run_(key_inside(around.run_, item)),
-      workflow_(around.stage_at(item.stage).foreach->body.front()),
+      workflow_(around.workflow_.at(item.stage).foreach->body.front()),
       arena_(around.arena_),
       missing_(around.missing_),
       around_(Around(), &around) {}  // not its owner
 
 Result<Tensors> Values::inputs_of(StageId id, std::uint32_t item) const {
-  const Stage& stage = stage_at(id);
+  const Stage& stage = workflow_.at(id);
   if (around_ != nullptr) {
     const ItemOf& own = run_.path.back();
     if (auto request = around_->item_of(own.stage, own.item); !request) return request.error();
@@ -83,7 +83,7 @@ Status Values::bind(const Stage& stage, const InputBinding& binding, std::uint32
 }
 
 Result<Tensors> Values::item_of(StageId id, std::uint32_t item) const {
-  const Stage& stage = stage_at(id);
+  const Stage& stage = workflow_.at(id);
   auto row = row_of_list(stage.foreach->over, item);
   if (!row) return row.error();
   Tensors out;
@@ -118,7 +118,7 @@ Tensors Values::ends() const {
 }
 
 SharedTensors Values::left_by(StageId id) const {
-  if (id.valid() && stage_at(id).foreach) return stacked(id);
+  if (id.valid() && workflow_.at(id).foreach) return stacked(id);
   if (id.valid()) return get({.outermost = run_.outermost, .stage = id, .path = run_.path});
   if (around_ == nullptr) return get({.outermost = kRequestInputs});
   auto item = around_->item_of(run_.path.back().stage, run_.path.back().item);
@@ -132,7 +132,7 @@ SharedTensors Values::get(const ObjectKey& key) const {
 }
 
 bool Values::collect(const Reference& from, const std::string& as, Tensors& out) const {
-  const bool passed = from.stage.valid() && passes(stage_at(from.stage));
+  const bool passed = from.stage.valid() && passes(workflow_.at(from.stage));
   if (passed) return reached(from.stage) && collect_passed(from, as, out);
   const SharedTensors left = left_by(from.stage);
   if (left == nullptr) return false;

@@ -92,8 +92,6 @@ class Values {
   [[nodiscard]] bool called(StageId handler) const;
   [[nodiscard]] bool left_something(StageId stage) const;
 
-  [[nodiscard]] const Stage& stage_at(StageId id) const { return workflow_.at(id); }
-
   const ObjectStore& store_;
   const Application& application_;
   RunKey run_;

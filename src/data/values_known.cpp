@@ -23,7 +23,7 @@ bool passes(const Stage& stage) {
 
 bool Values::reached(StageId id) const {
   if (called(id)) return true;
-  const Stage& stage = stage_at(id);
+  const Stage& stage = workflow_.at(id);
   const auto handles = [&](const Stage& other) {
     return std::any_of(other.catches.begin(), other.catches.end(), [&](const Catch& c) { return c.handler == id; });
   };
@@ -34,7 +34,7 @@ bool Values::reached(StageId id) const {
   if (!is_otherwise(stage)) return holds(*stage.when);
   const std::vector<StageId> alternatives = alternatives_of(workflow_, stage);
   return std::none_of(alternatives.begin(), alternatives.end(),
-                      [&](StageId other) { return holds(*stage_at(other).when); });
+                      [&](StageId other) { return holds(*workflow_.at(other).when); });
 }
 
 bool Values::called(StageId handler) const {
@@ -48,7 +48,7 @@ bool Values::called(StageId handler) const {
 }
 
 bool Values::left_something(StageId stage) const {
-  return passes(stage_at(stage)) ? reached(stage) : left_by(stage) != nullptr;
+  return passes(workflow_.at(stage)) ? reached(stage) : left_by(stage) != nullptr;
 }
 
 Result<Known> Values::known_after(StageId finished) const {
@@ -76,7 +76,7 @@ Status Values::add_known(StageId finished, Known& out) const {
 }
 
 Status Values::add_fan_out(StageId id, Known& out) const {
-  const Stage& stage = stage_at(id);
+  const Stage& stage = workflow_.at(id);
   const auto items = rows_of(stage.foreach->over);
   if (!items) return Done{};
   out.items += *items;
@@ -98,7 +98,7 @@ bool Values::depends(const Reference& from, StageId finished, std::vector<bool>&
   if (from.stage == finished) return true;
   if (!from.stage.valid() || seen[from.stage.index()]) return false;
   seen[from.stage.index()] = true;
-  const Stage& stage = stage_at(from.stage);
+  const Stage& stage = workflow_.at(from.stage);
   if (stage.kind != Stage::Kind::pass) return false;
   if (stage.foreach && depends(stage.foreach->over, finished, seen)) return true;
   const auto wired = wiring(application_, workflow_, from.stage);

@@ -55,7 +55,7 @@ bool is_list(const Stage& stage) {
 }  // namespace
 
 std::optional<std::uint64_t> Values::rows_of(const Reference& list) const {
-  if (list.stage.valid() && is_list(stage_at(list.stage))) {
+  if (list.stage.valid() && is_list(workflow_.at(list.stage))) {
     const auto items = left_by_all(list.stage);
     if (!items) return std::nullopt;
     const bool everywhere = std::all_of(items->begin(), items->end(),
@@ -72,7 +72,7 @@ Result<Tensor> Values::row_of_list(const Reference& list, std::uint32_t row) con
   const auto missing = [&] {
     return Error{ErrorCode::invalid, str("item ", row, " of ", describe(list, workflow_), " is not there")};
   };
-  if (list.stage.valid() && is_list(stage_at(list.stage))) {
+  if (list.stage.valid() && is_list(workflow_.at(list.stage))) {
     const SharedTensors left = left_by_item(list.stage, row);
     const Tensor* tensor = find(left, list.output);
     return tensor != nullptr ? Result<Tensor>(*tensor) : missing();
@@ -86,14 +86,14 @@ Result<Tensor> Values::row_of_list(const Reference& list, std::uint32_t row) con
 
 // Without a look at the items, of which there may be many; whether they are there is seen when they are read.
 std::uint32_t Values::items_of(StageId stage) const {
-  const Reference& list = stage_at(stage).foreach->over;
-  if (list.stage.valid() && is_list(stage_at(list.stage))) return items_of(list.stage);
+  const Reference& list = workflow_.at(stage).foreach->over;
+  if (list.stage.valid() && is_list(workflow_.at(list.stage))) return items_of(list.stage);
   const std::uint64_t most = limits::foreach_items_max;  // a request with more has failed, or is about to
   return static_cast<std::uint32_t>(std::min(rows_of(list).value_or(1), most));
 }
 
 SharedTensors Values::left_by_item(StageId stage, std::uint32_t item) const {
-  if (stage_at(stage).foreach->body.empty()) {
+  if (workflow_.at(stage).foreach->body.empty()) {
     return get({.outermost = run_.outermost, .stage = stage, .item = item, .path = run_.path});
   }
   Tensors ends = inside(stage, item).ends();
