@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "policy/affordable.h"
+#include "policy/branches_share.h"
 #include "policy/load_wait.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
@@ -354,6 +355,7 @@ class SluiceDispatch final : public Dispatch {
       }
     }
     keep_affordable(queue, m, scored_);
+    if (m.has_branches()) leave_to_other_branches(view, queue, m.drop_price(), scored_);
     std::make_heap(scored_.begin(), scored_.end(), worse);
   }
 

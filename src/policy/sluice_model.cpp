@@ -205,6 +205,9 @@ SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, c
       horizon_ms_(stretched(std::max(1.0, application.objective.latency.to_ms()), kind.stretch)),
       table_(make_table(model(), horizon_ms_, kind.level, options)),
       build_expansions_(expansions_of(table_, *planner_)) {
+  has_branches_ = std::any_of(model().tree.nodes.begin(), model().tree.nodes.end(), [](const Tree::Node& node) {
+    return node.kind == Tree::Kind::parallel || node.kind == Tree::Kind::irregular;
+  });
   to_come_.resize(model().stages.size());
   count_to_come(model(), model().tree.root(), 0, to_come_);
   after_.resize(model().stages.size());

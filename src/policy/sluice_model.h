@@ -59,6 +59,8 @@ class SluiceModel : public std::enable_shared_from_this<SluiceModel> {
   [[nodiscard]] Dollars drop_price() const { return table_.drop_price(); }
   // What one invocation of the stage would be run with; nullptr: nothing runs one alone.
   [[nodiscard]] const Choice* cheapest_alone(std::uint32_t stage, double left_ms) const;
+  // Whether several stages of a request may wait at once.
+  [[nodiscard]] bool has_branches() const { return has_branches_; }
   // How many stages follow one after the other.
   [[nodiscard]] std::uint32_t stages_after(std::uint32_t stage) const { return after_[stage]; }
   // The stage that comes next, in the first branch where there are several; none after the last.
@@ -84,6 +86,7 @@ class SluiceModel : public std::enable_shared_from_this<SluiceModel> {
   std::vector<std::uint32_t> after_;
   std::vector<std::optional<std::uint32_t>> next_;
   std::uint64_t build_expansions_ = 0;
+  bool has_branches_ = false;
 };
 
 }  // namespace sluice::policy
