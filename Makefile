@@ -101,13 +101,13 @@ fuzz:
 	@test "$(SETUP)" = skip || tools/setup.sh build check
 	@tools/fuzz.sh $(FUZZ_SECONDS) $(JOBS)
 
-# The compile commands of the preset `clang` have every source by itself. clang 14 cannot read libtorch's headers as C++20:
+# The compile commands of the preset `lint` have every source by itself. clang 14 cannot read libtorch's headers as C++20:
 # the sources that include them are left out.
 lint: build
-	@test -f build/clang/build.ninja || cmake --preset clang >/dev/null
+	@test -f build/lint/build.ninja || cmake --preset lint >/dev/null
 	@test "$(SETUP)" = skip || tools/setup.sh test check
 	@$(MAKE) --no-print-directory format-check
-	@git ls-files 'src/*.cpp' 'apps/*.cpp' ':!src/engine/torch_engine.cpp' ':!src/engine/torch_tensor.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/clang --quiet
+	@git ls-files 'src/*.cpp' 'apps/*.cpp' ':!src/engine/torch_engine.cpp' ':!src/engine/torch_tensor.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/lint --quiet
 
 long: test
 	@$(MAKE) --no-print-directory lint determinism chaos abuse fuzz
