@@ -3,7 +3,7 @@ import dataclasses
 import json
 import subprocess
 
-from bench_live_world import load, nginx, sluice
+from bench_live_world import floor, load, nginx, sluice
 
 REQUEST = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}]})
 ANSWER = json.dumps({"model_name": "noop", "model_version": "1",
@@ -74,6 +74,10 @@ def throughput(world):
             figures = best_of(3, per_cpu_second, lambda n=name: settled(world, server, n, REQUEST, connections=CONNECTIONS))
             stats = server.get(f"/v2/models/{name}/stats")["model_stats"][0]
             row(name, figures, stats["inference_count"] / max(stats["execution_count"], 1))
+    with floor(world, ANSWER) as beside:
+        row("floor", best_of(3, per_cpu_second, lambda: load(
+            world, beside.port, "/", REQUEST, seconds=1.5, connections=CONNECTIONS, pids=beside.pids)), 1)
+        out.notes.append("floor: a server that only passes messages to a process and back")
     with nginx(world, ANSWER) as beside:
         if beside is None:
             out.notes.append("nginx is not installed (package nginx-light): nothing beside it")

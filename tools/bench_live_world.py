@@ -142,6 +142,23 @@ def nginx(world, answer):
         stop(process)
 
 
+@dataclasses.dataclass
+class Floor:
+    port: int
+    pids: list
+
+
+@contextlib.contextmanager
+def floor(world, answer):
+    """A server that does nothing but pass messages: what Sluice cannot be faster than."""
+    process = subprocess.Popen(world.command([world.program("bench/floor_server"), answer]), stdout=subprocess.PIPE, text=True)
+    try:
+        yield Floor(int(process.stdout.readline()), children_of(process.pid))
+    finally:
+        stop(process)
+        process.stdout.close()
+
+
 def load(world, port, target, body, **options):
     """Runs the load generator; its figures. Options are its own, with `_` for `-`; `pids` and `headers` are lists."""
     words = [world.program("bench/http_load"), "--json", "--port", port, "--target", target, "--body",

@@ -3,7 +3,9 @@
 
 For each figure the medians of both builds, and the median of the ratios of neighbouring turns with its quartiles.
 
-usage: tools/bench_race.py OTHER_BUILD [--build build/release] [--turns 15] [--json]
+Servers are started anew several times: the same program is faster or slower by some percent from start to start.
+
+usage: tools/bench_race.py OTHER_BUILD [--build build/release] [--starts 5] [--turns 3] [--json]
 """
 import argparse
 import json
@@ -39,11 +41,28 @@ def figures_of(world, server, half_rate):
             "stage hop, us": (p(hops, "p50") - p(lone, "p50")) / (HOPS - 1)}
 
 
+def race(worlds, turns, count, half_rate):
+    """One start of both builds; the rate that is half of what the slower one can take."""
+    with sluice(worlds["this"]) as this, sluice(worlds["other"]) as other:
+        servers = {"this": this, "other": other}
+        for which, server in servers.items():
+            for name, (stages, batches) in APPLICATIONS.items():
+                server.deploy(chain(name, stages, batches))
+                closed(worlds[which], server, name)
+        half_rate = half_rate or min(f["requests"] / f["seconds"] for f in (
+            closed(worlds[which], server, "batch-1") for which, server in servers.items())) / 2
+        for _ in range(count):
+            for which in ("this", "other") if len(turns["this"]) % 2 else ("other", "this"):
+                turns[which].append(figures_of(worlds[which], servers[which], half_rate))
+    return half_rate
+
+
 def main():
     parser = argparse.ArgumentParser(description="Two builds of Sluice side by side.")
     parser.add_argument("other", help="the build to compare with")
     parser.add_argument("--build", default="build/release")
-    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--starts", type=int, default=5, help="of both servers")
+    parser.add_argument("--turns", type=int, default=3, help="of each start")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     turns = {"this": [], "other": []}
@@ -55,18 +74,9 @@ def main():
         generator = worlds["this"].program("bench/http_load")  # one for both
         for world in worlds.values():
             world.program = lambda word, of=world.release: generator if word == "bench/http_load" else str(of / word)
-        with sluice(worlds["this"]) as this, sluice(worlds["other"]) as other:
-            servers = {"this": this, "other": other}
-            for which, server in servers.items():
-                for name, (stages, batches) in APPLICATIONS.items():
-                    server.deploy(chain(name, stages, batches))
-                    closed(worlds[which], server, name)
-            # Half of what the slower one can take.
-            half_rate = min(f["requests"] / f["seconds"] for f in (
-                closed(worlds[which], server, "batch-1") for which, server in servers.items())) / 2
-            for turn in range(options.turns):
-                for which in ("this", "other") if turn % 2 else ("other", "this"):
-                    turns[which].append(figures_of(worlds[which], servers[which], half_rate))
+        half_rate = None
+        for _ in range(options.starts):
+            half_rate = race(worlds, turns, options.turns, half_rate)
     out = {}
     for name in turns["this"][0]:
         a, b = ([figures[name] for figures in turns[which]] for which in ("this", "other"))
@@ -74,9 +84,9 @@ def main():
         out[name] = {"this": statistics.median(a), "other": statistics.median(b), "ratio": statistics.median(ratios),
                      "ratio_quartiles": [ratios[len(ratios) // 4], ratios[len(ratios) * 3 // 4]]}
     if options.json:
-        print(json.dumps({"cores": os.cpu_count(), "turns": options.turns, "half_rate": half_rate, "figures": out}, indent=1))
+        print(json.dumps({"cores": os.cpu_count(), "starts": options.starts, "turns": options.turns, "half_rate": half_rate, "figures": out}, indent=1))
         return
-    print(f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}, {options.turns} turns, half load {half_rate:,.0f}/s")
+    print(f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}, {options.starts} starts of {options.turns} turns, half load {half_rate:,.0f}/s")
     print(f"{'':32}{'this':>10}{'other':>10}{'ratio':>8}   quartiles")
     for name, f in out.items():
         low, high = f["ratio_quartiles"]
