@@ -207,9 +207,10 @@ class SluiceDispatch final : public Dispatch {
     for (; covered < left_ms && kind.stretch + 1 < ModelKind::kStretches; ++kind.stretch)
       covered *= ModelKind::kStretch;
     auto& found = mine->by_kind[kind.level][kind.stretch];
-    if (found == nullptr)
+    if (found == nullptr) {
       found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, settings_.model);
-    state_->bill.table(mine->content, kind.number(), found->build_expansions());
+      state_->bill.table(mine->content, kind.number(), found->build_expansions());
+    }
     return found.get();
   }
 
