@@ -9,15 +9,6 @@
 namespace sluice::core {
 namespace {
 
-std::shared_ptr<const plan::FrontierPlanner> make_planner(const Application& application,
-                                                          const plan::ModelAssumptions& assumptions) {
-  const auto profiles = plan::make_profiles(application);
-  CHECK_MSG(profiles.ok(), profiles.error().message);  // the driver deploys only what can be planned
-  auto model = plan::make_model(application, *profiles, assumptions);
-  CHECK_MSG(model.ok(), model.error().message);
-  return std::make_shared<plan::FrontierPlanner>(std::move(model).value());
-}
-
 bool runs_on_gpus(const Function& function) {
   const auto profile = profile::FunctionProfile::make(function);
   return profile.ok() && std::any_of(profile->configurations().begin(), profile->configurations().end(),
@@ -65,17 +56,23 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
   return out;
 }
 
-void Applications::deploy(ApplicationId id, const std::shared_ptr<const Application>& application) {
+void Applications::deploy(ApplicationId id, const std::shared_ptr<const Application>& application,
+                          std::shared_ptr<const Plans> plans) {
   CHECK_MSG(id.index() == models_.size(), "applications are deployed in the order of their ids");
-  auto planner = make_planner(*application, {});
-  controls_.push_back(make_control(id, application, planner, share_functions(id, *application), queues_));
+  if (plans == nullptr) {
+    plans = make_plans(*application, {});
+    ++plans_made_here_;
+  }
+  controls_.push_back(make_control(id, application, *plans, share_functions(id, *application), queues_));
   for (const policy::QueueId queue : controls_.back().queues) {
     functions_[queues_[queue].shared.index()].queues.push_back(queue);
   }
   models_.push_back({.id = id,
                      .application = application,
-                     .planner = std::move(planner),
-                     .tenant = tenants_.number_of(application->tenant)});
+                     .planner = plans->workflow,
+                     .tenant = tenants_.number_of(application->tenant),
+                     .derived = plans->derived});
+  beliefs_.emplace_back();
   branches_.emplace_back();
 }
 
@@ -90,34 +87,17 @@ std::optional<policy::SharedFunctionId> Applications::shared(ApplicationId appli
   return function.index() < all.size() ? std::optional(all[function.index()]) : std::nullopt;
 }
 
-bool Applications::change_profile(const ProfileChanged& event) {
-  if (event.application.index() >= models_.size() || is_retired(event.application)) return false;
-  const Application& before = *models_[event.application.index()].application;
-  if (event.function.index() >= before.functions.size()) return false;
+void Applications::change_profile(const ProfileChanged& event) {
+  if (event.application.index() >= models_.size() || is_retired(event.application)) return;
+  const Application& before = *application_of(event.application, beliefs_[event.application.index()].newest());
+  if (event.function.index() >= before.functions.size()) return;
   auto changed = std::make_shared<Application>(before);
   changed->functions[event.function.index()].profile = *event.profile;
   const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
   auto profile = profile::FunctionProfile::make(*event.profile);
   CHECK_MSG(profile.ok(), profile.error().message);
   learned_[shared.index()] = {std::move(profile).value(), *event.profile, {}, {}, 0};  // learning begins again
-  believe(event.application, std::move(changed));
-  return true;
-}
-
-// Stages and queues stay as they are; only what planners believe changes.
-void Applications::believe(ApplicationId id, std::shared_ptr<const Application> application) {
-  policy::ApplicationModel& model = models_[id.index()];
-  model.application = std::move(application);
-  model.planner = make_planner(*model.application, branches_[id.index()].assumptions());
-  const auto profiles = plan::make_profiles(*model.application);
-  for (const policy::QueueId place : controls_[id.index()].queues) {
-    policy::Queue& queue = queues_[place];
-    queue.planner = model.planner;
-    if (queue.handler == nullptr) continue;
-    auto alone = plan::make_stage_model(*model.application, *profiles, *queue.handler);
-    CHECK(alone.ok());
-    queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
-  }
+  revise(event.application, std::move(changed));
 }
 
 }  // namespace sluice::core

@@ -1,5 +1,6 @@
 // Applications: what is deployed, what planners believe of it and what executions taught. Applications come, change and
-// go; the same function of a tenant is one, whichever of its applications have it.
+// go; the same function of a tenant is one, whichever of its applications have it. Another belief becomes that of the
+// planners when plans of it were made, which somebody else is asked for (believe.cpp).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,10 +9,13 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "core/beliefs.h"
 #include "core/branches.h"
 #include "core/control.h"
+#include "core/plans.h"
 #include "core/queues.h"
 #include "core/tenant_books.h"
+#include "domain/commands.h"
 #include "domain/events.h"
 #include "policy/view.h"
 #include "profile/learner.h"
@@ -34,8 +38,9 @@ class Applications {
   // The function, whichever applications have it; nothing if there is none.
   [[nodiscard]] std::optional<policy::SharedFunctionId> shared(ApplicationId application, FunctionId function) const;
 
-  // REQUIRES: ids are given out in order; the application can be planned.
-  void deploy(ApplicationId id, const std::shared_ptr<const Application>& application);
+  // REQUIRES: ids are given out in order; the application can be planned. `plans`: of it; null: they are made here.
+  void deploy(ApplicationId id, const std::shared_ptr<const Application>& application,
+              std::shared_ptr<const Plans> plans = nullptr);
   // What it has begun it finishes; nothing new is let in. Once nothing of it is in use it can be retired.
   void remove(ApplicationId id);
   // Requests in the system and batches that run, counted here so that it is known when nothing of it is left.
@@ -45,12 +50,20 @@ class Applications {
   [[nodiscard]] std::vector<ApplicationId> left() const;
   void retire(ApplicationId id);
 
-  // Other times than planners believed: from outside, or because a batch of `ran.batch` members took that long. True if
-  // planners believe something else now.
-  bool change_profile(const ProfileChanged& event);
-  bool learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured);
+  // Other times than planners believed: from outside, or because a batch of `ran.batch` members took that long.
+  void change_profile(const ProfileChanged& event);
+  void learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured);
   // Likewise what is told of conditions and fan-outs.
-  bool learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
+  void learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
+
+  // The plans to be made for what was learned since, by ApplicationId: each is told once.
+  [[nodiscard]] std::vector<MakePlans> orders();
+  // What such plans are made from; null: nobody waits for them any more.
+  [[nodiscard]] const Belief* ordered(const MakePlans& order) const;
+  // True if planners believe something else now. Plans that nobody waits for change nothing.
+  bool made(const PlansMade& event);
+  // How many plans were made here, because none were brought. Not part of the state.
+  [[nodiscard]] std::uint64_t plans_made_here() const { return plans_made_here_; }
 
   void visit(Archive& archive);
 
@@ -62,7 +75,10 @@ class Applications {
     std::uint64_t executions = 0;
   };
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
-  void believe(ApplicationId id, std::shared_ptr<const Application> application);
+  [[nodiscard]] std::shared_ptr<const Plans> plans_of(ApplicationId id, const Belief& belief);
+  void believe(ApplicationId id, const Plans& plans);
+  void revise(ApplicationId id, std::shared_ptr<const Application> application);
+  [[nodiscard]] const std::shared_ptr<const Application>& application_of(ApplicationId id, const Belief& belief) const;
   [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
   void visit_learned(Archive& archive);
 
@@ -70,10 +86,13 @@ class Applications {
   TenantBooks& tenants_;
   std::vector<policy::ApplicationModel> models_;
   std::vector<Control> controls_;
+  std::vector<Beliefs> beliefs_;
+  std::vector<ApplicationId> revised_;  // applications of which plans may have to be ordered
   std::vector<Branches> branches_;
   std::vector<policy::SharedFunction> functions_;  // SharedFunctionId is the position
   std::vector<Learned> learned_;                   // likewise
   std::vector<ApplicationId> leaving_;             // removed, not yet retired
+  std::uint64_t plans_made_here_ = 0;
 };
 
 }  // namespace sluice::core

@@ -11,8 +11,8 @@ namespace {
 
 class ControlBuilder {
  public:
-  ControlBuilder(ApplicationId id, std::shared_ptr<const plan::FrontierPlanner> planner, Queues& queues, Control& out)
-      : id_(id), planner_(std::move(planner)), queues_(queues), out_(out) {}
+  ControlBuilder(ApplicationId id, const Plans& plans, Queues& queues, Control& out)
+      : id_(id), plans_(plans), queues_(queues), out_(out) {}
 
   std::uint32_t add(const Workflow& workflow, const std::string& prefix) {
     const auto index = static_cast<std::uint32_t>(out_.workflows.size());
@@ -57,16 +57,15 @@ class ControlBuilder {
     policy::Queue queue{.application = id_,
                         .function = stage.function,
                         .shared = out_.shared[stage.function.index()],
-                        .planner = planner_,
+                        .planner = plans_.workflow,
                         .entry = prefix.empty() && stage.after.empty()};
-    const std::size_t model_stage = planner_->model().find(prefix + stage.name);
-    if (model_stage < planner_->model().stages.size()) {
+    const plan::WorkflowModel& model = plans_.workflow->model();
+    const std::size_t model_stage = model.find(prefix + stage.name);
+    if (model_stage < model.stages.size()) {
       queue.model_stage = static_cast<std::uint32_t>(model_stage);
     } else {  // a stage of an error handler is in no plan: it is planned alone
-      const auto profiles = plan::make_profiles(*out_.application);
-      auto alone = plan::make_stage_model(*out_.application, *profiles, stage);
-      CHECK(alone.ok());
-      queue.planner = std::make_shared<plan::FrontierPlanner>(std::move(alone).value());
+      CHECK(handlers_ < plans_.handlers.size());
+      queue.planner = plans_.handlers[handlers_++];
       queue.handler = &stage;
     }
     out_.queues.push_back(queues_.put(std::move(queue)));
@@ -74,18 +73,18 @@ class ControlBuilder {
   }
 
   ApplicationId id_;
-  std::shared_ptr<const plan::FrontierPlanner> planner_;
+  const Plans& plans_;
+  std::size_t handlers_ = 0;  // that have their planner
   Queues& queues_;
   Control& out_;
 };
 
 }  // namespace
 
-Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
-                     std::shared_ptr<const plan::FrontierPlanner> planner, std::vector<policy::SharedFunctionId> shared,
-                     Queues& queues) {
+Control make_control(ApplicationId id, std::shared_ptr<const Application> application, const Plans& plans,
+                     std::vector<policy::SharedFunctionId> shared, Queues& queues) {
   Control out{.application = std::move(application), .shared = std::move(shared)};
-  (void)ControlBuilder(id, std::move(planner), queues, out).add(out.application->workflow, "");
+  (void)ControlBuilder(id, plans, queues, out).add(out.application->workflow, "");
   return out;
 }
 

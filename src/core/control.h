@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plans.h"
 #include "core/queues.h"
 #include "domain/application.h"
 #include "policy/view.h"
@@ -39,9 +40,8 @@ struct Control {
 };
 
 // The queues of its stages are put into `queues`; stages of the model are found by name; `shared` by FunctionId.
-// REQUIRES: the planner is of this application, whose functions all have profiles.
-[[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application,
-                                   std::shared_ptr<const plan::FrontierPlanner> planner,
+// REQUIRES: the plans are of this application.
+[[nodiscard]] Control make_control(ApplicationId id, std::shared_ptr<const Application> application, const Plans& plans,
                                    std::vector<policy::SharedFunctionId> shared, Queues& queues);
 
 }  // namespace sluice::core

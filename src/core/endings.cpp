@@ -50,7 +50,7 @@ void learn(State& state, const Batch& batch, Duration measured) {
   if (batch.members.empty()) return;  // it was nobody's
   Configuration ran = batch.configuration;
   ran.batch = static_cast<std::uint16_t>(batch.members.size());
-  if (state.applications.learn(batch.function, ran, measured)) state.changed = true;
+  state.applications.learn(batch.function, ran, measured);
 }
 
 }  // namespace
@@ -86,8 +86,7 @@ void finish_batch(State& state, const BatchFinished& event) {
     } else {
       if (!state.runs.expects(place)) hold(state, member.request, invoker);
       state.runs.succeeded(place, invoker, *result, state.now);
-      if (state.policies.learns && state.applications.learn(application, result->verdicts, result->fan_outs))
-        state.changed = true;
+      if (state.policies.learns) state.applications.learn(application, result->verdicts, result->fan_outs);
     }
     follow(state);
   }

@@ -56,8 +56,7 @@ void arrive(State& state, const RequestArrived& event) {
   const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
   if (state.requests.find(event.id)) return;  // twice
   if (std::any_of(state.arrivals.begin(), state.arrivals.end(), same)) return;
-  if (state.policies.learns && state.applications.learn(event.application, event.verdicts, event.fan_outs))
-    state.changed = true;
+  if (state.policies.learns) state.applications.learn(event.application, event.verdicts, event.fan_outs);
   state.arrivals.push_back(event);
   const auto known = std::find_if(state.announced.begin(), state.announced.end(),
                                   [&](const RequestAnnounced& a) { return a.application == event.application; });

@@ -33,38 +33,37 @@ bool matters(const ProfileTable& before, const ProfileTable& now) {
 
 }  // namespace
 
-bool Applications::learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured) {
+void Applications::learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured) {
   Learned& learned = learned_[function.index()];
-  if (!learned.profile.has_value()) return false;
+  if (!learned.profile.has_value()) return;
   const profile::Latency planned = learned.profile->latency(ran);
-  if (planned.mean_ms <= 0) return false;
+  if (planned.mean_ms <= 0) return;
   learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
   // The first executions teach the most. Later, noise alone brings a window past the tolerance now and then, and making
   // tables again costs more than being a few executions late.
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
-  if (++learned.executions > kFirst && learned.executions % kEvery != 0) return false;
-  if (!learned.learner.changed_since(learned.published, ran, planned)) return false;
+  if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
+  if (!learned.learner.changed_since(learned.published, ran, planned)) return;
   const ProfileTable now = corrected(*learned.profile, learned.learner);
-  if (!matters(corrected(*learned.profile, learned.published), now)) return false;
+  if (!matters(corrected(*learned.profile, learned.published), now)) return;
   learned.published = learned.learner;
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;
     if (controls_[a].retired || std::find(shared.begin(), shared.end(), function) == shared.end()) continue;
-    auto changed = std::make_shared<Application>(*models_[a].application);
+    const ApplicationId id = models_[a].id;
+    auto changed = std::make_shared<Application>(*application_of(id, beliefs_[a].newest()));
     for (std::size_t f = 0; f < shared.size(); ++f) {
       if (shared[f] == function) changed->functions[f].profile = now;
     }
-    believe(models_[a].id, std::move(changed));
+    revise(id, std::move(changed));
   }
-  return true;
 }
 
-bool Applications::learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs) {
-  if (verdicts.empty() && fan_outs.empty()) return false;
-  if (id.index() >= models_.size() || is_retired(id)) return false;
-  if (!branches_[id.index()].note(*controls_[id.index()].application, verdicts, fan_outs)) return false;
-  believe(id, models_[id.index()].application);
-  return true;
+void Applications::learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs) {
+  if (verdicts.empty() && fan_outs.empty()) return;
+  if (id.index() >= models_.size() || is_retired(id)) return;
+  if (!branches_[id.index()].note(*controls_[id.index()].application, verdicts, fan_outs)) return;
+  revise(id, beliefs_[id.index()].newest().application);
 }
 
 void Applications::visit_learned(Archive& archive) {

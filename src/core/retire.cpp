@@ -10,11 +10,12 @@ namespace sluice::core {
 namespace {
 
 struct SavedApplication {
-  std::shared_ptr<const Application> deployed, believed;  // believed: now, where that differs
-  std::vector<policy::QueueId> queues;                    // ascending
+  std::shared_ptr<const Application> deployed;
+  Beliefs beliefs;
+  std::vector<policy::QueueId> queues;  // ascending
   Branches branches;
   bool removed = false, retired = false;
-  void visit(Archive& a) { a(deployed, believed, queues, branches, removed, retired); }
+  void visit(Archive& a) { a(deployed, beliefs, queues, branches, removed, retired); }
 };
 
 }  // namespace
@@ -35,6 +36,7 @@ void Applications::retire(ApplicationId id) {
   models_[id.index()] = {
       .id = id, .application = kept, .planner = {}, .removed = true, .tenant = models_[id.index()].tenant};
   controls_[id.index()] = {.application = kept, .shared = gone.shared, .retired = true};
+  beliefs_[id.index()] = {};
   branches_[id.index()] = {};
   for (const policy::SharedFunctionId shared : gone.shared) {
     policy::SharedFunction& function = functions_[shared.index()];
@@ -50,6 +52,7 @@ void Applications::add_retired(ApplicationId id, const std::shared_ptr<const App
   auto shared = share_functions(id, *application);
   controls_.push_back({.application = application, .shared = std::move(shared), .retired = true});
   models_.push_back({.id = id, .application = application, .removed = true});
+  beliefs_.emplace_back();
   branches_.emplace_back();
 }
 
@@ -57,9 +60,8 @@ void Applications::visit(Archive& archive) {
   std::vector<SavedApplication> saved;
   for (std::size_t i = 0; i < models_.size(); ++i) {
     const Control& control = controls_[i];
-    const bool differs = models_[i].application != control.application;
     saved.push_back({.deployed = control.application,
-                     .believed = differs ? models_[i].application : nullptr,
+                     .beliefs = beliefs_[i],
                      .queues = control.queues,
                      .branches = branches_[i],
                      .removed = models_[i].removed,
@@ -70,6 +72,8 @@ void Applications::visit(Archive& archive) {
   if (archive.is_loading() && archive.ok()) {
     models_.clear();
     controls_.clear();
+    beliefs_.clear();
+    revised_.clear();
     branches_.clear();
     functions_.clear();
     learned_.clear();
@@ -94,9 +98,13 @@ void Applications::visit(Archive& archive) {
       if (saved[i].removed) leaving_.push_back(id);
     }
     for (std::size_t i = 0; i < saved.size(); ++i) {
-      if (saved[i].retired || (saved[i].believed == nullptr && saved[i].branches.empty())) continue;
+      if (saved[i].retired) continue;
+      const ApplicationId id = models_[i].id;
+      beliefs_[i] = saved[i].beliefs;
       branches_[i] = saved[i].branches;
-      believe(models_[i].id, saved[i].believed != nullptr ? saved[i].believed : saved[i].deployed);
+      if (beliefs_[i].waits()) revised_.push_back(id);
+      const Belief& believed = beliefs_[i].believed();
+      if (believed.revision > 0) believe(id, *plans_of(id, believed));
     }
     queues_.set_free({free.begin(), free.end()});
   }

@@ -23,6 +23,7 @@ void tell(State& state, Commands& out) {
   state.releases.clear();
   for (const CancelBatch& cancel : state.cancels) state.tell(out, cancel);
   state.cancels.clear();
+  for (const MakePlans& order : state.applications.orders()) state.tell(out, order);
 }
 
 void retire_removed(State& state) {
@@ -77,13 +78,24 @@ Counters Scheduler::counters() const {
   return out;
 }
 
+std::function<std::shared_ptr<const Plans>()> Scheduler::work_of(const MakePlans& order) const {
+  const Belief* belief = state_.applications.ordered(order);
+  if (belief == nullptr) return {};
+  const auto& application = belief->application != nullptr ? belief->application : deployed(order.application);
+  return [application, assumptions = belief->assumptions,
+          derive = state_.policies.dispatch->derives(state_.view(), order.application)] {
+    return make_plans(*application, assumptions, derive);
+  };
+}
+
 std::string Scheduler::broken_invariant() const {
   return core::broken_invariant(state_);
 }
 
 void Scheduler::on(const ApplicationDeployed& event) {
   policy::Transform* const transform = state_.policies.transform.get();
-  state_.applications.deploy(event.id, transform ? transform->deployed(event.application) : event.application);
+  if (transform) return state_.applications.deploy(event.id, transform->deployed(event.application));
+  state_.applications.deploy(event.id, event.application, event.brought.plans);
 }
 
 void Scheduler::on(const ApplicationRemoved& event) {
@@ -91,7 +103,11 @@ void Scheduler::on(const ApplicationRemoved& event) {
 }
 
 void Scheduler::on(const ProfileChanged& event) {
-  if (state_.applications.change_profile(event)) state_.changed = true;
+  state_.applications.change_profile(event);
+}
+
+void Scheduler::on(const PlansMade& event) {
+  if (state_.applications.made(event)) state_.changed = true;
 }
 
 void Scheduler::on(const QuotaChanged& event) {

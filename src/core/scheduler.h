@@ -3,6 +3,8 @@
 // knows is in state.h, what it does with it is in the steps that scheduler.cpp calls.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +48,14 @@ class Scheduler {
   [[nodiscard]] const std::shared_ptr<const Application>& believed(ApplicationId id) const {
     return state_.applications.models()[id.index()].application;
   }
+  // What a MakePlans asks for, as work that any thread can do: its result is what PlansMade may bring. Null: nobody
+  // waits for it any more.
+  [[nodiscard]] std::function<std::shared_ptr<const Plans>()> work_of(const MakePlans& order) const;
+  // How many plans, and things that the policy derives from them, it made itself since it began because no event
+  // brought them. Not part of its state: a replay makes all of them.
+  [[nodiscard]] std::uint64_t planned_here() const {
+    return state_.applications.plans_made_here() + state_.policies.dispatch->derived_here();
+  }
   [[nodiscard]] Time now() const { return state_.now; }  // the last instant it was told
   // Empty if all invariants hold, else what is broken. Full: O(state).
   [[nodiscard]] std::string broken_invariant() const;
@@ -70,6 +80,7 @@ class Scheduler {
   void on(const ObjectLost& event);
   void on(const ProfileChanged& event);
   void on(const QuotaChanged& event);
+  void on(const PlansMade& event);
 
   State state_;
 };

@@ -135,8 +135,16 @@ struct ReleaseObjects {
   void visit(auto& archive) { archive(invoker, request); }
 };
 
-using Action =
-    std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, ReleaseObjects>;
+// Something else is believed of an application, and its plans take longer to make than a decision may. Not for an
+// invoker: whoever drives the scheduler answers with PlansMade. One at a time for each application.
+struct MakePlans {
+  ApplicationId application;
+  std::uint64_t revision = 0;  // of what is believed of the application; grows
+  void visit(auto& archive) { archive(application, revision); }
+};
+
+using Action = std::variant<Accept, Reject, Reply, LoadInstance, EvictInstance, StartBatch, CancelBatch, ReleaseObjects,
+                            MakePlans>;
 
 // What a decision took, so that a driver can charge scheduler time without a clock.
 struct Work {

@@ -17,11 +17,23 @@
 
 namespace sluice {
 
+namespace core {
+struct Plans;  // core/plans.h
+}
+
+// Plans that were made in another thread of the same process. No part of an event's bytes: where an event brings none
+// (from a log, from another process) the scheduler makes the same plans itself.
+struct BroughtPlans {
+  std::shared_ptr<const core::Plans> plans;
+  void visit(auto&) {}
+};
+
 // The application is shared because it is large and never changes once deployed.
 struct ApplicationDeployed {
   ApplicationId id;
   std::shared_ptr<const Application> application;
-  void visit(auto& archive) { archive(id, application); }
+  BroughtPlans brought = {};
+  void visit(auto& archive) { archive(id, application, brought); }
 };
 struct ApplicationRemoved {
   ApplicationId id;
@@ -145,10 +157,16 @@ struct QuotaChanged {  // of one tenant; absent: no limit
   std::optional<std::uint32_t> vcpu, slices;  // that its batches may hold at once
   void visit(auto& archive) { archive(tenant, vcpu, slices); }
 };
+struct PlansMade {  // as MakePlans asked for; planners use them from now on
+  ApplicationId application;
+  std::uint64_t revision = 0;
+  BroughtPlans brought = {};
+  void visit(auto& archive) { archive(application, revision, brought); }
+};
 
 using Event =
     std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
                  BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded, InvokerJoined,
-                 InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged, QuotaChanged>;
+                 InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged, QuotaChanged, PlansMade>;
 
 }  // namespace sluice

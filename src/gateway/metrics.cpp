@@ -202,6 +202,9 @@ void append_scheduler(std::string& out, const live::Snapshot& snapshot) {
   append_times(out, "sluice_scheduler_decision", "decisions of the scheduler took", snapshot.decisions);
   append_times(out, "sluice_step", "turns of the scheduler's thread took: events, decisions, answers, log",
                snapshot.steps);
+  constexpr std::string_view kPlanned = "sluice_step_plans_total";
+  begin_family(out, kPlanned, "counter", "Plans and tables that the scheduler's thread had to make itself");
+  append_sample(out, kPlanned, {}, snapshot.planned_here);
 }
 
 void append_nodes(std::string& out, const live::Snapshot& snapshot) {

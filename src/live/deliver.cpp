@@ -34,6 +34,8 @@ void Runner::deliver(Commands& commands) {
       reject(*refused);
     } else if (const auto* replied = std::get_if<Reply>(&command.action)) {
       reply(*replied);
+    } else if (const auto* order = std::get_if<MakePlans>(&command.action)) {
+      planning_.make(*order, scheduler_->work_of(*order));
     }
     if (!for_invoker(command.action) || keep_release(command)) continue;
     link_.send(command);
@@ -184,6 +186,7 @@ void Runner::publish() {
   next->retries = scheduler_->counters().retries;
   next->decisions = decisions_;
   next->steps = steps_;
+  next->planned_here = scheduler_->planned_here();
   tell_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
   changed_ = false;

@@ -2,11 +2,13 @@
 // find them, and profiles filled in where they are known. Slow; runs in a thread of its own.
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "core/plans.h"
 #include "domain/application.h"
 #include "domain/cluster.h"
 #include "live/budgets.h"
@@ -30,6 +32,8 @@ struct Prepared {
   std::vector<std::string> messages;
   bool fits = true;  // the objective can be met on an empty machine
   ModelFiles::Lease files;
+  // Of the application, then of each function alone.
+  std::vector<std::shared_ptr<const core::Plans>> plans;
 };
 
 // Model files are kept; nobody holds them yet. An error has all that is wrong with the document.

@@ -12,7 +12,14 @@ Result<Prepared> Deployments::prepared(const Deployment& deployment) {
   if (!out || deployment.dry_run) return out;
   out->files = models_.hold(out->application);
   if (const auto arena = arenas_.of(out->application.tenant); !arena) return arena.error();
+  make_plans(*out);
   return out;
+}
+
+void Deployments::make_plans(Prepared& prepared) const {
+  prepared.plans.push_back(core::make_plans(prepared.application, {}, options_.derive));
+  for (const Application& alone : functions_alone(prepared.application))
+    prepared.plans.push_back(core::make_plans(alone, {}, options_.derive));
 }
 
 void Deployments::restore(std::vector<store::DeployedApplication> applications) {
@@ -69,7 +76,8 @@ void Deployments::install(Prepared prepared, std::uint32_t version, TenantId ten
                    .version = version,
                    .tenant = tenant,
                    .reason = reason,
-                   .files = prepared.files};
+                   .files = prepared.files,
+                   .plans = std::move(prepared.plans)};
   for (Application& alone : functions_alone(*application)) {
     letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
   }

@@ -24,6 +24,7 @@ class Deployments {
   struct Options {
     std::string models;  // the folder of model files
     std::vector<NodeGroup> nodes;
+    policy::Derive derive;  // what the scheduler's policy derives from plans
     std::function<std::optional<store::Tenant>(std::string_view)> tenant;  // by name; any thread
     std::function<void(const std::string&)> say;
     std::function<void()> changed;  // the snapshot shows what came or went; in the runner's thread
@@ -50,6 +51,7 @@ class Deployments {
 
  private:
   [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment);
+  void make_plans(Prepared& prepared) const;  // takes long: not in the scheduler's thread
   [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;
   // Whether the tenant may have these functions too; if so, they count from now on.
   [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, const Quota& quota);

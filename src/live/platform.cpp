@@ -138,6 +138,8 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
   deployments_ = std::make_unique<Deployments>(
       Deployments::Options{.models = options_.directory + "/models",
                            .nodes = options_.nodes,
+                           .derive = record::derives_of(
+                               {.scheduler = options_.scheduler, .parameters = options_.parameters}, options_.nodes),
                            .tenant = [this](std::string_view name) { return identity_->tenant(name); },
                            .say = told,
                            .changed = [this] { journal_->applications_changed(*snapshot()); }},

@@ -36,7 +36,8 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       waker_(machines.waker),
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
-      history_(kHistory) {}
+      history_(kHistory),
+      planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
 void Runner::start() {
   running_ = true;
@@ -211,8 +212,8 @@ void Runner::read(Deploying& deploying) {
   const auto before = application_named(tenant, name);
   if (before && told_) decide();  // what came before is of the old version, and let in as such
   std::vector<ApplicationId> functions;
-  for (auto& alone : deploying.functions) functions.push_back(install(std::move(alone), deploying, true));
-  const ApplicationId id = install(deploying.application, deploying, false);
+  for (std::size_t i = 0; i < deploying.functions.size(); ++i) functions.push_back(install(deploying, i + 1));
+  const ApplicationId id = install(deploying, 0);
   deployed_[id.index()].functions = functions;
   if (before) {
     take_over(*before, id);
@@ -230,16 +231,16 @@ void Runner::read(Deploying& deploying) {
   publish();
 }
 
-ApplicationId Runner::install(std::shared_ptr<const Application> application, const Deploying& deploying,
-                              bool is_function) {
+ApplicationId Runner::install(const Deploying& deploying, std::size_t part) {
   const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
+  const auto& application = part == 0 ? deploying.application : deploying.functions[part - 1];
   auto arena = arenas_.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
   auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
   deployed_.push_back({.application = application,
                        .target = std::move(target),
                        .version = deploying.version,
-                       .is_function = is_function,
+                       .is_function = part > 0,
                        .reason = deploying.reason,
                        .stats = {},
                        .tenant = deploying.tenant,
@@ -249,7 +250,9 @@ ApplicationId Runner::install(std::shared_ptr<const Application> application, co
                        .outputs = outputs_of(*application),
                        .batch_max = batch_max_of(*application)});
   link_.deploy(id, application);
-  observe(ApplicationDeployed{id, std::move(application)});
+  ApplicationDeployed event{id, application};
+  if (part < deploying.plans.size()) event.brought.plans = deploying.plans[part];
+  observe(event);
   return id;
 }
 

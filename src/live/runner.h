@@ -1,6 +1,7 @@
 // Runner: the scheduler, run by one thread at a time: its own, or one that already serves those who ask, so that
 // neither a request nor its answer changes threads. Letters come in through a bounded mailbox; all that is there is
 // observed, logged and decided at once; commands leave after the log is on disk. Nothing else touches the scheduler.
+// Plans are made in a thread of their own.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -23,6 +24,7 @@
 #include "live/event_log.h"
 #include "live/history.h"
 #include "live/mailbox.h"
+#include "live/planning.h"
 #include "live/service.h"
 #include "live/step_clock.h"
 
@@ -39,6 +41,8 @@ struct Deploying {
   TenantId tenant;
   std::string reason;                 // while it is being profiled
   std::shared_ptr<const void> files;  // its models stay while this is held
+  // Of the application, then of each of its functions; none: the scheduler makes them.
+  std::vector<std::shared_ptr<const core::Plans>> plans = {};
 };
 struct Missing {  // an application that was deployed, and that this start cannot run
   std::string tenant, application;
@@ -151,8 +155,8 @@ class Runner final : public bus::Door {
   void read(Telling& telling);
   void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
-  [[nodiscard]] ApplicationId install(std::shared_ptr<const Application> application, const Deploying& deploying,
-                                      bool is_function);
+  // `part`: 0 is the application itself, then come its functions.
+  [[nodiscard]] ApplicationId install(const Deploying& deploying, std::size_t part);
   [[nodiscard]] std::optional<ApplicationId> application_named(const std::string& tenant,
                                                                const std::string& name) const;
   void take_over(ApplicationId before, ApplicationId id);
@@ -211,6 +215,7 @@ class Runner final : public bus::Door {
 
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<Snapshot>();
   std::atomic<std::uint64_t> in_system_ = 0;
+  Planning planning_;  // ends first: it posts letters
 };
 
 }  // namespace sluice::live

@@ -133,6 +133,7 @@ struct Snapshot {
   std::uint64_t cold_starts = 0, worker_crashes = 0, retries = 0;
   std::vector<ColdStartStats> cold;  // by tenant, application and function
   TimeCounts decisions, steps;       // a step: all that one turn of the scheduler's thread does
+  std::uint64_t planned_here = 0;    // plans and tables that the scheduler's thread made itself
 
   [[nodiscard]] std::span<const Model> models_of(std::string_view tenant) const;
   // Null: none. Applications win over functions of the same name.

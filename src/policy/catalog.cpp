@@ -86,6 +86,10 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
                   .prewarm = make_prewarm(name, parameters)};
 }
 
+Derive derives_of(std::string_view name, const Parameters& parameters, const std::vector<NodeGroup>& machines) {
+  return name == "sluice" ? sluice_derives(parameters, machines) : Derive{};
+}
+
 std::span<const std::string_view> scheduler_names() {
   return kNames;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "policy/aquatope.h"
@@ -18,6 +19,10 @@ struct Prepared {
 // An error suggests the nearest name.
 [[nodiscard]] Result<Policies> make_scheduler(std::string_view name, const Parameters& parameters,
                                               const Prepared& prepared = {});
+// What this scheduler derives from the plans of an application that is about to be deployed on these machines; null
+// for most. REQUIRES: there is such a scheduler.
+[[nodiscard]] Derive derives_of(std::string_view name, const Parameters& parameters,
+                                const std::vector<NodeGroup>& machines);
 [[nodiscard]] std::span<const std::string_view> scheduler_names();
 
 }  // namespace sluice::policy

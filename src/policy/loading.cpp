@@ -317,6 +317,10 @@ class Loading final : public Dispatch {
   }
   void ended(const View& view, RequestId request) override { dispatch_->ended(view, request); }
   void removed(const View& view, const Queue& queue) override { dispatch_->removed(view, queue); }
+  [[nodiscard]] Derive derives(const View& view, ApplicationId id) const override {
+    return dispatch_->derives(view, id);
+  }
+  [[nodiscard]] std::uint64_t derived_here() const override { return dispatch_->derived_here(); }
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override { return dispatch_->next_wake(view); }
   void visit(Archive& archive) override { dispatch_->visit(archive); }
 

@@ -62,6 +62,10 @@ class Dispatch {
   virtual void ended(const View&, RequestId) {}
   // The queue is no more; another one, of which nothing is known, may have its id later.
   virtual void removed(const View&, const Queue&) {}
+  // What would be derived from other plans of the application as things stand now.
+  [[nodiscard]] virtual Derive derives(const View&, ApplicationId) const { return {}; }
+  // How often something was derived here that no plans brought along. Not part of the state.
+  [[nodiscard]] virtual std::uint64_t derived_here() const { return 0; }
   // When to be asked again even if nothing happens. Asked after the last next() of an instant.
   [[nodiscard]] virtual std::optional<Time> next_wake(const View&) const { return std::nullopt; }
   virtual void visit(Archive& archive) = 0;

@@ -11,6 +11,7 @@
 #include "policy/loading.h"
 #include "policy/slack.h"
 #include "policy/sluice_parts.h"
+#include "policy/sluice_tables.h"
 #include "policy/wait_rules.h"
 #include "profile/transfer.h"
 
@@ -28,6 +29,13 @@ struct Member {
   RequestId request;
   Duration waited, loading;
 };
+
+Derive derives_with(SluiceTerms terms) {
+  return [terms = std::move(terms)](const std::shared_ptr<const plan::FrontierPlanner>& planner,
+                                    const Application& application) -> std::shared_ptr<const Derived> {
+    return make_tables(planner, application, terms);
+  };
+}
 
 class SluiceDispatch final : public Dispatch {
  public:
@@ -121,6 +129,12 @@ class SluiceDispatch final : public Dispatch {
     state_->foresight.expect(members_.front().request, batch.invoker, path_);
   }
 
+  [[nodiscard]] Derive derives(const View& view, ApplicationId id) const override {
+    SluiceTerms terms{.options = settings_.model, .shapes = shapes_in(view)};
+    if (id.index() < state_->applications.size()) terms.level = state_->applications[id.index()].price.level();
+    return derives_with(std::move(terms));
+  }
+  [[nodiscard]] std::uint64_t derived_here() const override { return derived_here_; }
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
   void visit(Archive& archive) override { state_->visit(archive); }
 
@@ -208,7 +222,11 @@ class SluiceDispatch final : public Dispatch {
       covered *= ModelKind::kStretch;
     auto& found = mine->by_kind[kind.level][kind.stretch];
     if (found == nullptr) {
-      found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, settings_.model);
+      found = find_model(view.application(queue.application).derived, *queue.planner, shapes_, kind);
+      if (found == nullptr) {
+        found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, settings_.model);
+        ++derived_here_;
+      }
       state_->bill.table(mine->content, kind.number(), found->build_expansions());
     }
     return found.get();
@@ -471,9 +489,14 @@ class SluiceDispatch final : public Dispatch {
   std::vector<Member> members_;
   std::vector<SliceStep> path_;
   std::optional<Time> wake_;
+  std::uint64_t derived_here_ = 0;
 };
 
 }  // namespace
+
+Derive sluice_derives(const Parameters& parameters, const std::vector<NodeGroup>& machines) {
+  return derives_with({.options = SluiceSettings(parameters).model, .shapes = shapes_of(machines)});
+}
 
 std::unique_ptr<Dispatch> make_sluice_dispatch(const SluiceSettings& settings, std::shared_ptr<SluiceState> state) {
   return std::make_unique<SluiceDispatch>(settings, std::move(state));

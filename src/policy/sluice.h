@@ -5,6 +5,7 @@
 // worth is measured in docs/reproduce-esg.md; every one has a switch.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "policy/policy.h"
 
@@ -18,5 +19,8 @@ struct SluiceParts {
   std::unique_ptr<Dispatch> dispatch;
 };
 [[nodiscard]] SluiceParts make_sluice(const Parameters& parameters);
+
+// What `sluice` derives from the plans of an application that is about to be deployed on these machines.
+[[nodiscard]] Derive sluice_derives(const Parameters& parameters, const std::vector<NodeGroup>& machines);
 
 }  // namespace sluice::policy

@@ -19,16 +19,24 @@ Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId
   return sum;
 }
 
+std::vector<NodeGroup> shapes_in(const View& view) {
+  std::vector<NodeGroup> out;
+  for (const Invoker& invoker : view.invokers) {
+    if (!invoker.usable) continue;
+    const NodeGroup shape = invoker.shape();
+    if (std::find(out.begin(), out.end(), shape) == out.end()) out.push_back(shape);
+  }
+  return out;
+}
+
 void look_at_cluster(const View& view, SluiceState& state) {
   constexpr Duration kOld = Duration::ms(50);
   if (!state.usable.none() && view.now - state.looked_at < kOld) return;
   state.looked_at = view.now;
   state.usable = {};
-  state.shapes.clear();
+  state.shapes = shapes_in(view);
   for (const Invoker& invoker : view.invokers) {
     if (!invoker.usable) continue;
-    const NodeGroup shape = invoker.shape();
-    if (std::find(state.shapes.begin(), state.shapes.end(), shape) == state.shapes.end()) state.shapes.push_back(shape);
     state.usable.vcpus += invoker.vcpu;
     for (const Gpu& gpu : invoker.gpus) state.usable.slices += gpu.slices;
   }

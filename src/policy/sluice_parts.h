@@ -40,6 +40,8 @@ struct SluiceSettings {
   double wait_gaps;  // nobody is waited for longer than so many mean gaps between arrivals
 };
 
+// Of the machines that can be used, each shape once.
+[[nodiscard]] std::vector<NodeGroup> shapes_in(const View& view);
 // Brings what is known of the whole cluster up to date, if it is some milliseconds old.
 void look_at_cluster(const View& view, SluiceState& state);
 // Milliseconds that one request of an application takes.

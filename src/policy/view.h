@@ -17,6 +17,7 @@
 #include "domain/ids.h"
 #include "plan/frontier_planner.h"
 #include "policy/demand.h"
+#include "policy/derived.h"
 #include "policy/free_index.h"
 #include "policy/ring.h"
 
@@ -191,7 +192,8 @@ struct ApplicationModel {
   std::shared_ptr<const Application> application;
   std::shared_ptr<const plan::FrontierPlanner> planner;
   bool removed = false;
-  std::uint32_t tenant = 0;  // position in View::tenants
+  std::uint32_t tenant = 0;                                  // position in View::tenants
+  std::vector<std::shared_ptr<const Derived>> derived = {};  // from its planners, where plans were made elsewhere
 };
 
 using Slots = std::vector<std::uint32_t>;  // of View::instances

@@ -78,6 +78,7 @@ std::optional<ApplicationId> application_of(const Event& event) {
   if (const auto* announced = std::get_if<RequestAnnounced>(&event)) return announced->application;
   if (const auto* removed = std::get_if<ApplicationRemoved>(&event)) return removed->id;
   if (const auto* changed = std::get_if<ProfileChanged>(&event)) return changed->application;
+  if (const auto* made = std::get_if<PlansMade>(&event)) return made->application;
   return std::nullopt;
 }
 

@@ -13,6 +13,10 @@ Result<std::unique_ptr<core::Scheduler>> make_scheduler(const LogHeader& header)
   return std::make_unique<core::Scheduler>(std::move(policies).value(), header.limits, header.transfer);
 }
 
+policy::Derive derives_of(const LogHeader& header, const std::vector<NodeGroup>& machines) {
+  return policy::derives_of(header.scheduler, header.parameters, machines);
+}
+
 Status load_save(const LogHeader& header, std::string_view save, core::Scheduler& scheduler) {
   if (hash_of_save(save) != header.begins_with)
     return Error{ErrorCode::invalid, "the save is damaged, or not the one that the log goes on from"};

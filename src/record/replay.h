@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "core/scheduler.h"
@@ -26,6 +27,8 @@ struct Replayed {
 
 // The scheduler a log was recorded with, before its first event.
 [[nodiscard]] Result<std::unique_ptr<core::Scheduler>> make_scheduler(const LogHeader& header);
+// What its policy derives from the plans of an application that is about to be deployed on these machines.
+[[nodiscard]] policy::Derive derives_of(const LogHeader& header, const std::vector<NodeGroup>& machines);
 
 // Makes it what it was when the log began. REQUIRES: the header says that the log begins with a save.
 [[nodiscard]] Status load_save(const LogHeader& header, std::string_view save, core::Scheduler& scheduler);

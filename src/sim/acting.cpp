@@ -198,6 +198,8 @@ void act(WorldState& world, const Command& command, Time now) {
     cancel(world, *cancel_command, now);
   } else if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) {
     world.left_at[release->invoker.index()].erase(release->request);
+  } else if (const auto* wanted = std::get_if<MakePlans>(&command.action)) {
+    world.plans_wanted.push_back(*wanted);
   } else if (const auto* accept = std::get_if<Accept>(&command.action)) {
     const auto it = world.asked.find(accept->request.value());
     if (it == world.asked.end() || it->second.accepted)

@@ -62,12 +62,15 @@ std::string text(const QuotaChanged& e) {
   const auto most = [](std::optional<std::uint32_t> n) { return n ? str(*n) : std::string("any"); };
   return str("QuotaChanged of tenant ", e.tenant, ": ", most(e.vcpu), " vCPUs, ", most(e.slices), " slices");
 }
+std::string text(const PlansMade& e) {
+  return str("PlansMade of application ", e.application.value(), ", revision ", e.revision);
+}
 
 constexpr auto kKinds = std::to_array<std::string_view>(
     {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived", "RequestCancelled",
      "BatchExpired", "BatchFinished", "BatchFailed", "InstanceLoaded", "LoadFailed", "InstanceUnloaded",
      "InvokerJoined", "InvokerChanged", "InvokerDraining", "InvokerLost", "ObjectLost", "ProfileChanged",
-     "QuotaChanged"});
+     "QuotaChanged", "PlansMade"});
 static_assert(kKinds.size() == std::variant_size_v<Event>);
 
 }  // namespace

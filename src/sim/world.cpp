@@ -34,7 +34,7 @@ void begin(WorldState& world) {
   for (std::size_t i = 0; i < world.machines.size(); ++i) join(world, i, kStart, containers[i]);
 }
 
-void decide(WorldState& world, Time now) {
+void decide_once(WorldState& world, Time now) {
   world.commands.list.clear();
   world.scheduler->decide(now, world.commands);
   if (world.shadow != nullptr) compare_with_shadow(world, now);
@@ -49,6 +49,17 @@ void decide(WorldState& world, Time now) {
     if (!world.options.oracles->broken().empty()) world.violate(world.options.oracles->broken());
   }
   for (const Command& command : world.commands.list) act(world, command, now);
+}
+
+// Plans that are wanted are there at the same instant, and it is decided again: their time is charged to the first
+// batch that uses their tables (policy/table_bill.h).
+void decide(WorldState& world, Time now) {
+  decide_once(world, now);
+  while (!world.plans_wanted.empty()) {
+    for (const MakePlans& wanted : std::exchange(world.plans_wanted, {}))
+      tell(world, PlansMade{wanted.application, wanted.revision}, now);
+    decide_once(world, now);
+  }
   if (world.options.faults.any()) strike(world, now);
 }
 

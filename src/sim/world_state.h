@@ -116,8 +116,9 @@ struct WorldState {
   std::vector<std::uint64_t> sessions;       // of every machine: joins since it booted, but the first
   std::vector<std::set<RequestId>> left_at;  // by machine: requests that left something there, while faults strike
   Commands commands;
-  Rng luck;             // of faults
-  bool healed = false;  // nothing goes wrong any more
+  std::vector<MakePlans> plans_wanted;  // by these commands
+  Rng luck;                             // of faults
+  bool healed = false;                  // nothing goes wrong any more
   Hash hash;
   RunResult result;
   std::deque<std::pair<Event, Time>> last;  // while checking

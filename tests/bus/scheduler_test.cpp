@@ -97,6 +97,8 @@ struct Stormy {
     } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
       ++answers[reply->request];
       finished += reply->outcome == RequestOutcome::finished ? 1 : 0;
+    } else if (const auto* wanted = std::get_if<MakePlans>(&command.action)) {
+      scheduler_.observe(PlansMade{wanted->application, wanted->revision}, now);
     } else if (!std::holds_alternative<Reject>(command.action)) {
       link.send(command);
     }

@@ -66,6 +66,7 @@ TEST(Changes, ABatchThatOthersStillNeedGoesOn) {
   scene.see(ProfileChanged{.application = ApplicationId(0),
                            .function = FunctionId(0),
                            .profile = std::make_shared<Profile>(std::move(batches_pay))});
+  (void)scene.decide();
   EXPECT_EQ(scene.invoker(0).arrive(1).arrive(2).arrive(3).arrive(4).decide().size(), 4u);
   ASSERT_EQ(scene.started().size(), 1u);
   (void)scene.see(RequestCancelled{RequestId(1)}).decide();

@@ -31,6 +31,7 @@ TEST(Deploy, AChangedProfileChangesPlansButNotQueues) {
   (void)scene.invoker(0, 1).within(100).arrive(1).arrive(2).decide();
   scene.see(ProfileChanged{
       .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(ten_ms(3))});
+  (void)scene.decide();
   (void)scene.within(45).arrive(3).decide();
   EXPECT_EQ(scene.replies(), Starts{"3 rejected: needs 50 of 45"});  // 20 ms are promised, then 30
   EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
@@ -44,6 +45,7 @@ TEST(Deploy, APromiseIsKeptThoughItsConfigurationLeftTheProfile) {
   scene.see(ProfileChanged{.application = ApplicationId(0),
                            .function = FunctionId(0),
                            .profile = std::make_shared<Profile>(std::move(large))});
+  (void)scene.decide();
   EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
 }
 
@@ -58,6 +60,7 @@ TEST(Deploy, EverySchedulerFollowsAChangedProfile) {
       (void)scene.decide();
       scene.see(ProfileChanged{
           .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(other)});
+      (void)scene.decide();
       if (reload) scene.reload();
       for (std::uint64_t id = 2; id < 9; ++id) scene.arrive(id);
       (void)scene.at(10).finish().decide();
@@ -77,6 +80,7 @@ TEST(Deploy, EverySchedulerGoesOnWithAProfileOfFewerRows) {
     for (const Profile& profile : {batches_pay, one_row}) {
       scene.see(ProfileChanged{
           .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(profile)});
+      (void)scene.decide();
       for (std::uint64_t id = 0; id < 8; ++id) scene.arrive(id);  // known ones the second time
       (void)scene.decide();
       scene.invoker(0, 1);

@@ -16,11 +16,8 @@ class Flow {
  public:
   explicit Flow(std::vector<Stage> stages, std::uint32_t attempts_max = 3) : runs_(controls_, attempts_max) {
     const auto application = application_of(std::move(stages));
-    const auto profiles = plan::make_profiles(*application);
-    auto planner =
-        std::make_shared<plan::FrontierPlanner>(std::move(plan::make_model(*application, *profiles)).value());
     const std::vector<policy::SharedFunctionId> shared(3, policy::SharedFunctionId(0));
-    controls_.push_back(make_control(ApplicationId(0), application, std::move(planner), shared, queues_));
+    controls_.push_back(make_control(ApplicationId(0), application, *make_plans(*application, {}), shared, queues_));
   }
   Said begin(Slot request = 0, std::vector<Verdict> verdicts = {}, std::vector<FanOut> fan_outs = {}) {
     runs_.begin(request,

@@ -117,16 +117,25 @@ class Scene {
                               .verdicts = std::move(verdicts),
                               .fan_outs = std::move(fan_outs)});
   }
-  // What starts now, as "stage of request"; replies and rejections are kept.
+  // Plans that are wanted from now on are not made before plans_made().
+  Scene& planning_takes_long() {
+    plans_take_long_ = true;
+    return *this;
+  }
+  // The oldest plans that are wanted.
+  Scene& plans_made() {
+    const MakePlans wanted = pop(plans_wanted_);
+    return see(PlansMade{wanted.application, wanted.revision});
+  }
+  // What starts now, as "stage of request"; replies and rejections are kept. Plans are made at once, and then it is
+  // decided again, unless planning takes long.
   Starts decide() {
-    Commands commands;
-    scheduler_->decide(now_, commands);
-    EXPECT_EQ(scheduler_->broken_invariant(), "");
     Starts out;
     said_.clear();
-    for (Command& command : commands.list) {
-      log_ += str(command.id.value(), ":", command.action.index(), " ");
-      std::visit([&](auto& action) { heard(action, out); }, command.action);
+    decide_once(out);
+    while (!plans_take_long_ && !plans_wanted_.empty()) {
+      while (!plans_wanted_.empty()) plans_made();
+      decide_once(out);
     }
     return out;
   }
@@ -194,6 +203,15 @@ class Scene {
     list.erase(list.begin());
     return first;
   }
+  void decide_once(Starts& out) {
+    Commands commands;
+    scheduler_->decide(now_, commands);
+    EXPECT_EQ(scheduler_->broken_invariant(), "");
+    for (Command& command : commands.list) {
+      log_ += str(command.id.value(), ":", command.action.index(), " ");
+      std::visit([&](auto& action) { heard(action, out); }, command.action);
+    }
+  }
   std::unique_ptr<Scheduler> fresh() const { return std::make_unique<Scheduler>(policies_(), limits_); }
 
   // The name of what is commanded, and what is kept of it.
@@ -229,6 +247,10 @@ class Scene {
   void heard(const ReleaseObjects& release, Starts&) {
     said_.push_back(str("release ", release.request.value(), " at ", release.invoker.value()));
   }
+  void heard(const MakePlans& wanted, Starts&) {
+    plans_wanted_.push_back(wanted);
+    if (plans_take_long_) said_.push_back(str("plan ", wanted.application.value(), " as of ", wanted.revision));
+  }
 
   MakePolicies policies_;
   Limits limits_;
@@ -241,6 +263,8 @@ class Scene {
   std::vector<StartBatch> started_;
   std::vector<LoadInstance> loads_;
   std::vector<EvictInstance> evictions_;
+  std::vector<MakePlans> plans_wanted_;
+  bool plans_take_long_ = false;
   std::map<InstanceId, std::string> names_;
   Starts replies_, said_;
   LoadInstance last_load_;

@@ -155,6 +155,7 @@ class Machines {
     machines_[invoker.value()].agent->act(command);
   }
   void carry(const Accept&) {}
+  void carry(const MakePlans& wanted) { scheduler_.observe(PlansMade{wanted.application, wanted.revision}, now()); }
   void carry(const Reject&) { answer_ = "rejected"; }
   void carry(const StartBatch& start) {
     started_[start.id] = start;

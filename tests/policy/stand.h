@@ -93,6 +93,8 @@ class Stand {
     Starts out;
     for (Command& command : commands.list) {
       if (const auto* reject = std::get_if<Reject>(&command.action)) last_reject_ = *reject;
+      if (const auto* wanted = std::get_if<MakePlans>(&command.action))
+        see(PlansMade{wanted->application, wanted->revision});
       auto* start = std::get_if<StartBatch>(&command.action);
       if (start == nullptr) continue;
       std::string text = str("s", start->members.front().stage.value(), " of");

@@ -45,6 +45,11 @@ class Run {
     recorder_.decided(now_, commands);
     for (const Command& command : commands.list) {
       if (const auto* start = std::get_if<StartBatch>(&command.action)) started_.push_back(*start);
+      if (const auto* wanted = std::get_if<MakePlans>(&command.action)) {
+        const PlansMade made{wanted->application, wanted->revision};
+        recorder_.observed(made, now_);
+        scheduler_->observe(made, now_);
+      }
     }
   }
   // The batches that run end.

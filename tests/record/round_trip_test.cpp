@@ -63,6 +63,7 @@ std::vector<Event> every_event() {
       ObjectLost{InvokerId(1), RequestId(2)},
       ProfileChanged{ApplicationId(1), FunctionId(2), std::make_shared<Profile>(table)},
       QuotaChanged{"acme", 4, std::nullopt},
+      PlansMade{ApplicationId(3), 12},
   };
 }
 
