@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "cli/program.h"
@@ -54,6 +55,33 @@ TEST(ReplayCommand, WarnsOfATornLogAndRefusesADamagedOne) {
   expect_says(replay(log), 1, "was changed: its checksum does not match");
   expect_says(replay("application: a\n"), 1, "this is no event log");
   expect_says(test::sluice("replay no/such/file"), 1, "no/such/file: No such file or directory");
+}
+
+// A segment after the first goes on from the state that was saved beside it.
+TEST(ReplayCommand, BeginsWithTheSaveBesideTheLog) {
+  record::LogHeader header{.scheduler = "fifo"};
+  const Time deployed = Time::from_ns(5), later = Time::from_ns(9);
+  auto scheduler = record::make_scheduler(header);
+  ASSERT_TRUE(scheduler.ok());
+  (*scheduler)->observe(ApplicationDeployed{ApplicationId(0), record::small_application()}, deployed);
+  const std::string save = (*scheduler)->save();
+  header.begins_with = record::hash_of_save(save);
+  std::ostringstream log;
+  record::Recorder recorder(log);
+  recorder.header(header);
+  const RequestArrived arrived{
+      .id = RequestId(1), .application = ApplicationId(0), .deadline = later + Duration::ms(200)};
+  recorder.observed(arrived, later);
+  (*scheduler)->observe(arrived, later);
+  Commands commands;
+  (*scheduler)->decide(later, commands);
+  ASSERT_EQ(commands.list.size(), 1u);  // it is let in; a new scheduler would refuse it
+  recorder.decided(later, commands);
+  expect_says(replay(log.str()), 1, "it goes on from a save, which is not there");
+  const auto beside = std::filesystem::temp_directory_path() / ("sluice-replay-" + std::to_string(getpid()) + ".save");
+  std::ofstream(beside, std::ios::binary) << save;
+  expect_says(replay(log.str()), 0, "1 events and 1 decisions of scheduler fifo replayed, all ");
+  std::filesystem::remove(beside);
 }
 
 }  // namespace
