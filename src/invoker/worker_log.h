@@ -17,8 +17,8 @@ namespace sluice::invoker {
 
 class WorkerLog {
  public:
-  // Takes a part of what is there; `on_line` gets whole lines, of a bounded length, if they are `wanted`. False: the
-  // log has ended, and would be readable for ever.
+  // Takes a part of what is there; `on_line` gets whole lines, of a bounded length; only the last one where they are
+  // not `wanted`. False: the log has ended, and would be readable for ever.
   template <class OnLine>
   [[nodiscard]] bool read(const wire::Descriptor& log, bool wanted, const OnLine& on_line) {
     std::array<char, kReadMax> buffer;  // NOLINT: read fills it
