@@ -40,6 +40,7 @@ TEST(TensorBlob, GivesBackWhatWasPut) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     EXPECT_EQ((*loaded)[i].info, tensors[i].info);
     EXPECT_EQ(text_of((*loaded)[i]), text_of(tensors[i]));
+    EXPECT_EQ(static_cast<bool>((*loaded)[i].texts), tensors[i].info.type == DataType::bytes);  // walked once, here
   }
   EXPECT_EQ(from_blob(to_blob({}), *arena)->size(), 0u);
 }

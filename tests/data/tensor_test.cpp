@@ -70,6 +70,17 @@ TEST(Tensor, FindsTextsByItsIndexWhateverTheirLengthsSayLater) {
   EXPECT_FALSE(row_of(tensor, 2).has_value());
 }
 
+TEST(Tensor, BroughtIntoAnotherArenaFindsTextsByTheLengthsThatWereReadFirst) {
+  const auto other = Arena::make(Bytes::mb(1)).value();
+  Tensor tensor = texts(std::string("\2\0\0\0hi\1\0\0\0x", 11), {2});
+  ASSERT_TRUE(index_texts(tensor, tensor.bytes()));
+  std::memset(tensor.bytes().data(), 0xff, 4);
+  const auto brought = brought_into(*other, {tensor});
+  ASSERT_TRUE(brought.has_value());
+  EXPECT_TRUE(brought->at(0).block.is_in(*other));
+  EXPECT_EQ(said(brought->at(0)), "hi,x,");
+}
+
 TEST(Tensor, WithoutAnIndexIsWalkedWithinItsBytes) {
   const Tensor wrong = texts(std::string("\2\0\0\0hi\xff\0\0\0", 10), {2});
   EXPECT_EQ(said(wrong), "?");

@@ -274,6 +274,29 @@ TEST_F(ValuesTest, TextsAreItemsAndStackAsNumbersDo) {
   EXPECT_TRUE(std::equal(all.bytes().begin(), all.bytes().end(), given.bytes().begin(), given.bytes().end()));
 }
 
+// A worker can write where the texts are as long as it lives: their lengths were read when they came. That also keeps
+// item i from being looked for behind all items before it.
+TEST_F(ValuesTest, TextsAreItemsAndStackByTheLengthsThatWereReadFirst) {
+  ask({each("each", kRequestX, {stage("f")})}, {}, {});
+  Tensors given = *texts({"one", "twenty"});
+  ASSERT_TRUE(index_texts(given[0], given[0].bytes()));
+  store_.open(kRequest, std::make_shared<const Tensors>(given));
+  const auto overwrite = [](const Tensor& tensor, std::size_t at) { std::memset(tensor.bytes().data() + at, 0xff, 4); };
+  for (const std::size_t at : {0, 7}) overwrite(given[0], at);
+  for (const std::uint32_t item : {0u, 1u}) {
+    const auto inputs = run({{StageId(0), item}}).inputs_of(StageId(0), 0);
+    ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+    EXPECT_EQ(inputs->at(0).texts.begins, given[0].texts.begins);  // nothing was walked again
+    left({{StageId(0), item}}, 0, std::make_shared<const Tensors>(*inputs));
+  }
+  const Tensor all = run().outputs().value().at(0);
+  for (const std::size_t at : {0, 7}) overwrite(all, at);
+  const auto found = texts_of(all);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->at(0).size(), 3u);
+  EXPECT_EQ(found->at(1).size(), 6u);
+}
+
 TEST_F(ValuesTest, MoreItemsThanAForeachMayHaveAreRefused) {
   ask({each("rows", kRequestX, {each("cells", kRequestX, {stage("f")})})}, {}, {400, 400, 0});
   EXPECT_NE(known({}, StageId::none()).at(0).find("TooManyItems"), std::string::npos);

@@ -202,6 +202,20 @@ TEST_F(OipRequest, WalksTheElementsOfBytes) {
   }
 }
 
+// Items of a list of texts are found by the index; without one each of them would be looked for behind all before it.
+TEST_F(OipRequest, WalksTextsOnceWhenTheyCome) {
+  const std::string head = R"({"inputs":[{"name":"a","shape":[2],"datatype":"BYTES",)", raw = raw_text({"one", ""});
+  const auto as_json = read(kOpen, head + R"("data":["one",""]}]})");
+  const auto as_bytes =
+      read(kOpen, head + R"("parameters":{"binary_data_size":)" + std::to_string(raw.size()) + "}}]}", raw);
+  for (const auto* request : {&as_json, &as_bytes}) {
+    ASSERT_TRUE(request->ok()) << request->error().message;
+    const data::Tensor& texts = request->value().inputs->front();
+    EXPECT_EQ(bytes_of(texts), raw);
+    EXPECT_TRUE(static_cast<bool>(texts.texts));
+  }
+}
+
 TEST_F(OipRequest, ChecksTheLengthOfTheHeader) {
   const Padded body("{}12345678");
   const auto with = [&](std::string_view length) {

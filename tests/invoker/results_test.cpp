@@ -49,6 +49,7 @@ TEST_F(ResultsTest, ReadsLengthsOnce) {
   }
   const auto rows = results_of(ran({"y", DataType::bytes, {2, 2}}, 0, 20), 2, space_, function_);
   ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_EQ((*rows)[0].outputs.at(0).texts.begins, (*rows)[1].outputs.at(0).texts.begins);  // for all rows together
   for (std::size_t at : {0, 5, 10, 15}) std::memcpy(space_.data() + at, &much, sizeof much);
   const data::Tensor& second = (*rows)[1].outputs.at(0);
   const auto last = data::row_of(second, 1);
@@ -57,6 +58,17 @@ TEST_F(ResultsTest, ReadsLengthsOnce) {
   EXPECT_EQ(last->size, 5u);
   EXPECT_EQ(data::texts_of(second)->at(1).size(), 1u);
   EXPECT_FALSE(results_of(ran({"y", DataType::bytes, {2, 2}}, 0, 20), 2, space_, function_).ok());
+}
+
+TEST_F(ResultsTest, ReadsLengthsOfAnOutputOfOneRowOnce) {
+  const std::uint32_t one = 1, much = 0xffff'fff0;
+  std::memcpy(space_.data(), &one, sizeof one);
+  const auto rows = results_of(ran({"y", DataType::bytes, {1}}, 0, 5, 0), 1, space_, function_);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  std::memcpy(space_.data(), &much, sizeof much);
+  const auto texts = data::texts_of(rows->front().outputs.at(0));
+  ASSERT_TRUE(texts.has_value());
+  EXPECT_EQ(texts->at(0).size(), 1u);
 }
 
 TEST_F(ResultsTest, BelievesNothingOutsideOfTheSpace) {
