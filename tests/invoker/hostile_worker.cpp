@@ -5,16 +5,19 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "wire/channel.h"
 #include "wire/messages.h"
+#include "wire/process.h"
 #include "worker/confine.h"
 
 namespace sluice {
@@ -194,12 +197,31 @@ int serve(int socket) {
   }
 }
 
+// A parked parent whose workers are called by the number of a stranger. They end with it.
+int park(int socket) {
+  wire::Channel channel{wire::Descriptor(socket)};
+  for (std::string message;;) {
+    std::vector<wire::Descriptor> descriptors;
+    if (channel.receive(message, &descriptors) != wire::Received::message) return 0;
+    const pid_t worker = ::fork();
+    if (worker == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      stay();
+    }
+    const wire::Descriptor handle = wire::handle_of(worker);
+    const std::int64_t number = std::atoll(std::getenv("STRANGER"));
+    const std::string_view bytes(reinterpret_cast<const char*>(&number), sizeof number);
+    if (!channel.send(bytes, {handle.get()})) return 1;
+  }
+}
+
 }  // namespace
 }  // namespace sluice
 
-// --confined N: as a real worker is.
+// --confined N: as a real worker is; --park N: as the parent of torch workers.
 int main(int, char** arguments) {
   const int socket = std::atoi(arguments[2]);
+  if (std::string_view(arguments[1]) == "--park") return sluice::park(socket);
   std::string message;
   {
     sluice::wire::Channel channel{sluice::wire::Descriptor(socket)};
