@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "data/clock.h"
+#include "support/eventually.h"
+#include "support/forbidden.h"
 
 namespace sluice::data {
 namespace {
@@ -65,6 +67,32 @@ TEST(Arenas, ReturnsPagesInAThreadOfItsOwnAndIsOutlivedByBlocks) {
   }
   longer.bytes()[5] = std::byte{1};
   longer = Block();
+}
+
+// The thread that frees, or that asks for pages, has a scheduler to run: here the system refuses it what takes long.
+TEST(Arenas, ReturnsPagesAndMakesThemAheadInNobodyElsesThread) {
+  Arenas arenas({.all = Bytes::mb(64)});
+  const auto arena = arenas.of("a").value();
+  const auto pages = [&] {
+    struct stat file {};
+    ::fstat(arena->descriptor(), &file);
+    return file.st_blocks / 8;
+  };
+  auto large = arena->allocate(32 << 20);
+  std::memset(large->data(), 7, large->size());
+  bool forbidden = false;
+  std::thread([&] {
+    forbidden = test::forbid({test::kPunchesHoles, test::kPopulates});
+    large.reset();
+  }).join();
+  if (!forbidden) GTEST_SKIP() << "no system call can be forbidden here";
+  ASSERT_TRUE(test::eventually([&] { return pages() == 0; }));
+  const auto small = arena->allocate(4096);
+  std::thread([&] {
+    ASSERT_TRUE(test::forbid({test::kPopulates}));
+    arena->populate(*small);
+  }).join();
+  EXPECT_TRUE(test::eventually([&] { return pages() >= (16 << 20) / 4096; }));
 }
 
 }  // namespace

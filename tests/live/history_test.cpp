@@ -1,6 +1,16 @@
 #include "live/history.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "support/eventually.h"
 
 namespace sluice::live {
 namespace {
@@ -138,6 +148,76 @@ TEST(History, ListsTheNewestFirstWhateverEndedFirst) {
   EXPECT_EQ(listed[0].id, RequestId(4));
   EXPECT_EQ(listed[1].id, RequestId(3));
   EXPECT_EQ(listed[2].id, RequestId(2));
+}
+
+// An application in memory that can be closed: whoever looks at it then is kept there until it is opened.
+class Closable {
+ public:
+  Closable() {
+    memory_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct sigaction action {};
+    action.sa_sigaction = [](int, siginfo_t* about, void*) { keep(about->si_addr); };
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSEGV, &action, &before_);
+    application_ = new (memory_) Application(*application_of(1));
+  }
+  ~Closable() {
+    std::destroy_at(application_);
+    ::sigaction(SIGSEGV, &before_, nullptr);
+    ::munmap(memory_, kBytes);
+  }
+  Closable(const Closable&) = delete;
+  Closable& operator=(const Closable&) = delete;
+
+  [[nodiscard]] std::shared_ptr<const Application> application() const {
+    return {application_, [](const auto*) {}};
+  }
+  void close() {
+    opened_ = looked = false;
+    ::mprotect(memory_, kBytes, PROT_NONE);
+  }
+  void open() { opened_ = true; }
+  static inline std::atomic<bool> looked = false;
+
+ private:
+  static constexpr std::size_t kBytes = 1u << 16;
+  static_assert(sizeof(Application) <= kBytes);
+
+  static void keep(const void* at) {
+    const auto* begin = static_cast<const char*>(memory_);
+    if (at < begin || at >= begin + kBytes) std::abort();
+    looked = true;
+    for (const timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000}; !opened_;) ::nanosleep(&moment, nullptr);
+    ::mprotect(memory_, kBytes, PROT_READ | PROT_WRITE);
+  }
+
+  static inline void* memory_ = nullptr;
+  static inline std::atomic<bool> opened_ = false;
+  struct sigaction before_ {};
+  Application* application_ = nullptr;
+};
+
+// A reader stands still in the middle of a copy that may have many megabytes: the scheduler's thread goes on.
+TEST(History, AReaderHoldsUpNobodyWhileItCopies) {
+  Closable closable;
+  History history(10);
+  serve(history, 1, closable.application());
+  const auto listing = [&] { EXPECT_EQ(history.list({.limit = 100}).size(), 1u); };
+  const auto finding = [&] { EXPECT_TRUE(history.find(RequestId(1)).has_value()); };
+  for (const std::function<void()>& reading : {std::function<void()>(listing), std::function<void()>(finding)}) {
+    closable.close();
+    std::thread reader(reading);
+    EXPECT_TRUE(test::eventually([] { return Closable::looked.load(); }));
+    std::atomic<bool> written = false;
+    std::thread writer([&] {
+      history.unloaded(InstanceId(1));
+      written = true;
+    });
+    EXPECT_TRUE(test::eventually([&] { return written.load(); }));
+    closable.open();
+    reader.join();
+    writer.join();
+  }
 }
 
 }  // namespace

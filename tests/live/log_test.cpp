@@ -1,13 +1,18 @@
 // What is written for replay and for the next start: segments with their saves, bounded; what was learned.
 #include <gtest/gtest.h>
 
+#include <poll.h>
+
 #include <filesystem>
 #include <iterator>
+#include <thread>
 
 #include "base/text.h"
 #include "data/clock.h"
 #include "live/event_log.h"
 #include "live/live_server.h"
+#include "support/eventually.h"
+#include "support/forbidden.h"
 
 namespace sluice::live {
 namespace {
@@ -79,6 +84,57 @@ TEST_F(LogTest, EverySegmentReplaysFromItsSave) {
     ASSERT_TRUE(replayed.ok()) << log << ": " << replayed.error().message;
     EXPECT_FALSE(replayed->difference.has_value()) << log;
   }
+}
+
+// A disk may keep whoever writes waiting: here the system lets the thread that runs the scheduler write no file at all.
+TEST_F(LogTest, TheThreadThatRunsTheSchedulerWritesNoFiles) {
+  start(16u << 10);
+  ASSERT_TRUE(deploy(*platform_, kQuick).ok());
+  bool forbidden = false;
+  int finished = 0;
+  std::thread([&] {
+    forbidden = test::forbid(test::kWrites);
+    bool asked = false;
+    platform_->lend([&] { asked = true; });
+    for (int i = 0; i < 200 && forbidden; ++i) {
+      bool answered = false;
+      platform_->call({.application = "quick", .inputs = floats(*platform_, "x", {1})}, [&](const Answer& answer) {
+        answered = true;
+        finished += answer.kind == AnswerKind::finished ? 1 : 0;
+      });
+      while (!answered) {
+        pollfd readable{.fd = platform_->descriptor(), .events = POLLIN, .revents = 0};
+        if (!asked && ::poll(&readable, 1, 30'000) != 1) return;
+        asked = false;
+        platform_->work();
+      }
+    }
+  }).join();
+  if (!forbidden) GTEST_SKIP() << "no system call can be forbidden here";
+  EXPECT_EQ(finished, 200);
+  platform_->take_back();
+  platform_.reset();
+  EXPECT_GE(logs().size(), 3u);
+  for (const fs::path& log : logs()) {
+    const auto replayed = replay_segment(log);
+    ASSERT_TRUE(replayed.ok()) << log << ": " << replayed.error().message;
+    EXPECT_GT(replayed->commands, 0u);
+  }
+}
+
+TEST_F(LogTest, TheThreadThatLogsMakesNoRoomForIt) {
+  auto log = EventLog::open({.directory = folder_.path(), .epoch = 1}, {.scheduler = "sluice"});
+  ASSERT_TRUE(log.ok());
+  const auto size = [&] { return fs::file_size(folder_.path() + "/events-1-0.log"); };
+  const std::uintmax_t before = size();
+  bool forbidden = false;
+  std::thread([&] {
+    forbidden = test::forbid({test::kMakesRoom, test::kPopulates});
+    log->observed(RequestCancelled{RequestId(1)}, Time());
+    EXPECT_TRUE(log->flush().ok());
+  }).join();
+  if (!forbidden) GTEST_SKIP() << "no system call can be forbidden here";
+  EXPECT_TRUE(test::eventually([&] { return size() > before; }));
 }
 
 TEST_F(LogTest, ASaveOfAnotherSegmentIsRefused) {

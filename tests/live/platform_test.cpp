@@ -121,6 +121,31 @@ TEST_F(PlatformTest, WhatIsAskedOfALentPlatformIsAnsweredAfterItIsTakenBack) {
   EXPECT_EQ(answer.get().kind, AnswerKind::finished);
 }
 
+// A snapshot is made every 50 ms: what callers have to give is worked out when something is deployed.
+TEST_F(PlatformTest, WiringIsWalkedOnceForAllSnapshots) {
+  start();
+  ASSERT_TRUE(deploy(*platform_, R"(
+application: wired
+slo: {latency: 2s}
+functions:
+  f:
+    runtime: emulated
+    memory: 10MB
+    inputs: {x: {type: FP32, shape: [1]}}
+    outputs: {y: {type: FP32, shape: [1]}}
+    profile: {table: [[1, 1, 0, 2.0, 0.1]]}
+workflow: {f: {}}
+)")
+                  .ok());
+  const auto first = platform_->settled_snapshot(), second = platform_->settled_snapshot();
+  ASSERT_NE(first, second);
+  const Model *before = first->find("default", "wired"), *after = second->find("default", "wired");
+  ASSERT_TRUE(before != nullptr && after != nullptr);
+  ASSERT_FALSE(before->inputs.empty() || before->outputs.empty());
+  EXPECT_EQ(before->inputs.data(), after->inputs.data());
+  EXPECT_EQ(before->outputs.data(), after->outputs.data());
+}
+
 TEST_F(PlatformTest, CallsFunctionsAloneByEitherName) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
