@@ -92,6 +92,25 @@ TEST_F(TenantsTest, KeepTheirApplicationsOverARestart) {
   EXPECT_FALSE(serves(kOurs, "app"));
 }
 
+TEST_F(TenantsTest, HaveTheirKeysOverARestartUntilTheyAreRevoked) {
+  ASSERT_TRUE(add_tenant("acme").ok());
+  std::promise<Result<std::string>> made;
+  platform_->identity().add_key("laptop", kTheirs, [&](Result<std::string> key) { made.set_value(std::move(key)); });
+  const auto key = made.get_future().get();
+  ASSERT_TRUE(key.ok()) << key.error().message;
+  start();
+  const auto who = platform_->identity().who(*key);
+  ASSERT_TRUE(who.has_value());
+  EXPECT_EQ(who->tenant, kTheirs.tenant);
+  EXPECT_EQ(who->role, kTheirs.role);
+  std::promise<Status> revoked;
+  platform_->identity().revoke_key("laptop", [&](const Status& status) { revoked.set_value(status); });
+  ASSERT_TRUE(revoked.get_future().get().ok());
+  EXPECT_FALSE(platform_->identity().who(*key).has_value());
+  start();
+  EXPECT_FALSE(platform_->identity().who(*key).has_value());
+}
+
 TEST_F(TenantsTest, SeeOnlyTheirOwnRequests) {
   ASSERT_TRUE(add_tenant("acme"));
   ASSERT_TRUE(deploy(kOurs, document({"f"})));
