@@ -50,7 +50,7 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
                           .cold_start = function.cold_start,
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
     auto profile = profile::FunctionProfile::make(function);
-    learned_.push_back({profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt, {}, {}, {}, 0});
+    learned_.push_back({.profile = profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt});
     out.push_back(shared);
   }
   return out;
@@ -96,7 +96,8 @@ void Applications::change_profile(const ProfileChanged& event) {
   const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
   auto profile = profile::FunctionProfile::make(*event.profile);
   CHECK_MSG(profile.ok(), profile.error().message);
-  learned_[shared.index()] = {std::move(profile).value(), *event.profile, {}, {}, 0};  // learning begins again
+  learned_[shared.index()] = {.profile = std::move(profile).value(),
+                              .replaced = *event.profile};  // learning begins again
   revise(event.application, std::move(changed));
 }
 

@@ -19,6 +19,7 @@
 #include "domain/events.h"
 #include "policy/view.h"
 #include "profile/learner.h"
+#include "profile/tail.h"
 
 namespace sluice::core {
 
@@ -72,6 +73,8 @@ class Applications {
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
     std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
+    profile::Tail tail;
+    profile::Stragglers stragglers;  // what planners believe of it
     std::uint64_t executions = 0;
   };
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);

@@ -14,7 +14,11 @@ const std::shared_ptr<const Application>& Applications::application_of(Applicati
 
 // `application`: null: as it was deployed.
 void Applications::revise(ApplicationId id, std::shared_ptr<const Application> application) {
-  beliefs_[id.index()].revise(std::move(application), branches_[id.index()].assumptions());
+  plan::ModelAssumptions assumptions = branches_[id.index()].assumptions();
+  for (const policy::SharedFunctionId function : controls_[id.index()].shared) {
+    assumptions.stragglers.push_back(learned_[function.index()].stragglers);
+  }
+  beliefs_[id.index()].revise(std::move(application), std::move(assumptions));
   revised_.push_back(id);
 }
 

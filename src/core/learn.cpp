@@ -38,15 +38,19 @@ void Applications::learn(policy::SharedFunctionId function, const Configuration&
   if (!learned.profile.has_value()) return;
   const profile::Latency planned = learned.profile->latency(ran);
   if (planned.mean_ms <= 0) return;
+  const profile::Latency expected = learned.learner.corrected(ran, planned);
+  learned.tail.observe(expected.mean_ms, expected.sd_ms / expected.mean_ms, measured.to_ms());
   learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
   // The first executions teach the most. Later, noise alone brings a window past the tolerance now and then, and making
   // tables again costs more than being a few executions late.
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
   if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
-  if (!learned.learner.changed_since(learned.published, ran, planned)) return;
+  const bool straggles = learned.tail.changed_since(learned.stragglers);
+  if (!straggles && !learned.learner.changed_since(learned.published, ran, planned)) return;
   const ProfileTable now = corrected(*learned.profile, learned.learner);
-  if (!matters(corrected(*learned.profile, learned.published), now)) return;
+  if (!straggles && !matters(corrected(*learned.profile, learned.published), now)) return;
   learned.published = learned.learner;
+  learned.stragglers = learned.tail.stragglers();
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;
     if (controls_[a].retired || std::find(shared.begin(), shared.end(), function) == shared.end()) continue;
@@ -68,7 +72,7 @@ void Applications::learn(ApplicationId id, std::span<const Verdict> verdicts, st
 
 void Applications::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
-    archive(learned.replaced, learned.executions);
+    archive(learned.replaced, learned.executions, learned.tail, learned.stragglers);
     if (archive.is_loading() && learned.replaced) {
       auto profile = profile::FunctionProfile::make(*learned.replaced);
       if (profile.ok()) learned.profile = std::move(profile).value();

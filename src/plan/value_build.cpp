@@ -78,7 +78,8 @@ class ValueBuilder {
     double ms = 0, sd_ms = 0;
     Dollars cost = 0;  // of the cheapest candidate that has it
     NoiseKernel kernel;
-    std::vector<float> late;  // probability to be late for the very end, by point
+    std::ptrdiff_t straggler = 0;  // steps that a straggler takes
+    std::vector<float> late;       // probability to be late for the very end, by point
     [[nodiscard]] auto key() const { return std::tuple(batch, ms, sd_ms); }
   };
 
@@ -114,15 +115,18 @@ class ValueBuilder {
     }
     for (Row& row : rows) {
       row.kernel = noise_kernel(row.ms / out_.step_ms_, row.sd_ms / out_.step_ms_);
-      row.late = lateness(row);
+      row.straggler = static_cast<std::ptrdiff_t>(row.ms * stage.stragglers.times / out_.step_ms_ + 0.5);
+      row.late = lateness(row, stage.stragglers.share);
     }
     rows_.push_back(std::move(rows));
   }
 
-  [[nodiscard]] std::vector<float> lateness(const Row& row) const {
+  [[nodiscard]] std::vector<float> lateness(const Row& row, double stragglers) const {
     std::vector<float> out(out_.steps_ + 1);
     for (std::size_t k = 0; k < out.size(); ++k) {
-      out[k] = static_cast<float>(late_probability(out_.step_ms_ * static_cast<double>(k) - row.ms, row.sd_ms));
+      const double late = late_probability(out_.step_ms_ * static_cast<double>(k) - row.ms, row.sd_ms);
+      const double straggler_late = static_cast<std::ptrdiff_t>(k) < row.straggler ? 1 : 0;
+      out[k] = static_cast<float>(late + (straggler_late - late) * stragglers);
     }
     return out;
   }
@@ -137,8 +141,10 @@ class ValueBuilder {
   [[nodiscard]] std::size_t pad() const { return out_.steps_ + 1 + kBlock; }
 
   // E after(rest - time) for every time left. `after` jumps to `late` below 0; the jump is counted by its exact
-  // probability, so that the grid does not blur it, and only what is continuous goes through the kernel.
-  void expect(const Row& row, std::span<const float> after, float late, std::vector<float>& out) const {
+  // probability, so that the grid does not blur it, and only what is continuous goes through the kernel. `stragglers`:
+  // the share of executions that take as long as a straggler does instead.
+  void expect(const Row& row, double stragglers, std::span<const float> after, float late,
+              std::vector<float>& out) const {
     const auto points = static_cast<std::ptrdiff_t>(out.size()), room = static_cast<std::ptrdiff_t>(pad());
     constexpr auto kStep = static_cast<std::ptrdiff_t>(kBlock);
     const float jump = late - after[pad()];
@@ -153,6 +159,10 @@ class ValueBuilder {
           for (std::size_t i = 0; i < kBlock; ++i) sum[i] += weight * taken[i];
           offset += row.kernel.stride;
         }
+      }
+      if (stragglers > 0) {
+        const float* const taken = after.data() + room + std::clamp(k - row.straggler, -room, points);
+        for (std::size_t i = 0; i < kBlock; ++i) sum[i] += (taken[i] - sum[i]) * static_cast<float>(stragglers);
       }
       const auto width = static_cast<std::size_t>(std::min(kStep, points - k));
       for (std::size_t i = 0; i < width; ++i) {
@@ -180,7 +190,7 @@ class ValueBuilder {
       const std::size_t width = std::min(kBlock, count - first);
       for (std::size_t r = 0; r < width; ++r) {
         const Row& row = rows[first + r];
-        expect(row, wide, after.late, block[r]);
+        expect(row, model_.stages[index].stragglers.share, wide, after.late, block[r]);
         out_.work_ += points * row.kernel.weights.size();
         const auto cost = static_cast<float>(row.cost);
         for (std::size_t k = 0; k < points; ++k) value.at[k] = std::min(value.at[k], cost + block[r][k]);

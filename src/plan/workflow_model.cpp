@@ -168,6 +168,8 @@ class ModelBuilder {
     ModelStage out{.name = prefix + stage.name, .scale = scale, .wait_ms = stage.wait.to_ms()};
     if (stage.kind == Stage::Kind::run) {
       out.function = stage.function;
+      if (stage.function.index() < assumptions_.stragglers.size())
+        out.stragglers = assumptions_.stragglers[stage.function.index()];
       const profile::FunctionProfile& profile = profiles_[stage.function.index()];
       std::vector<Configuration> allowed;
       for (const Configuration& c : profile.configurations()) {

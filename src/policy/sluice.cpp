@@ -1,7 +1,6 @@
 #include "policy/sluice.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <tuple>
 
@@ -10,6 +9,7 @@
 #include "policy/load_wait.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
+#include "policy/sluice_models.h"
 #include "policy/sluice_parts.h"
 #include "policy/sluice_tables.h"
 #include "policy/wait_rules.h"
@@ -40,13 +40,11 @@ Derive derives_with(SluiceTerms terms) {
 class SluiceDispatch final : public Dispatch {
  public:
   SluiceDispatch(const SluiceSettings& settings, std::shared_ptr<SluiceState> state)
-      : settings_(settings), state_(std::move(state)) {}
+      : settings_(settings), state_(std::move(state)), models_(settings.model) {}
 
   void queued(const View& view, const Queue& queue) override {
     state_->grow(view);
     state_->calls[queue.id.index()].add(view.now);
-    const auto it = state_->inside.find(queue.waiting[queue.waiting.size() - 1].request);
-    if (it != state_->inside.end()) it->second.came_back(view.now);
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
     const SluiceModel* m = taken_ms.none() ? model(view, queue, 0) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
@@ -56,8 +54,7 @@ class SluiceDispatch final : public Dispatch {
     state_->foresight.forget(request);
     const auto it = state_->inside.find(request);
     if (it == state_->inside.end()) return;
-    it->second.came_back(view.now);
-    note_end(view, it->second);
+    learn_from_end(view, it->second, *state_);
     state_->needed = state_->needed - it->second.needs;
     const auto due = state_->due.find(it->second.deadline);
     if (due != state_->due.end()) {
@@ -73,7 +70,7 @@ class SluiceDispatch final : public Dispatch {
     state_->calls[queue.id.index()] = {};
     state_->taken_ms[queue.id.index()] = {};
     state_->pauses[queue.id.index()] = {};
-    if (queue.id.index() < models_.size()) models_[queue.id.index()] = {};
+    models_.forget(queue.id);
     rules_.forget(queue.id);
     state_->bill.forget(queue.id);
   }
@@ -105,7 +102,7 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
@@ -117,7 +114,6 @@ class SluiceDispatch final : public Dispatch {
       if (it == state_->inside.end()) continue;
       it->second.waited = std::max(it->second.waited, member.waited);
       it->second.loading += member.loading;
-      it->second.due_back = std::max(it->second.due_back, view.now + Duration::ms(expected_ms_ * kStraggler));
     }
     // What an invocation of this stage takes, as it is really batched.
     Taken& known = state_->taken_ms[proposals.queue.index()];
@@ -134,14 +130,13 @@ class SluiceDispatch final : public Dispatch {
     if (id.index() < state_->applications.size()) terms.level = state_->applications[id.index()].price.level();
     return derives_with(std::move(terms));
   }
-  [[nodiscard]] std::uint64_t derived_here() const override { return derived_here_; }
+  [[nodiscard]] std::uint64_t derived_here() const override { return models_.made_here(); }
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
   void visit(Archive& archive) override { state_->visit(archive); }
 
  private:
   static constexpr double kLearn = 0.02;
   static constexpr double kSlotsLoad = 0.6;  // up to it the roomiest machine is taken where slots_matter()
-  static constexpr double kStraggler = 1.3;  // times what was planned: noise alone does not take a batch so long
   static constexpr std::size_t kLook = 32;   // machines for a batch
 
   // The least slack first, but what is late already after everything that is not.
@@ -150,31 +145,6 @@ class SluiceDispatch final : public Dispatch {
     const Waiting& oldest = queue.waiting.front();
     const std::int64_t hurry = (oldest.deadline - earliest(view, queue, queue.waiting.size())).count_ns();
     return slack_ns(view, queue) - hurry + (oldest.deadline < view.now ? kLater : 0);
-  }
-
-  // What a request that has ended teaches. Waiting made it late if it would have been in time without; that costs many
-  // times what company saves, so it may happen to one of 200 only (patience falls by a fifth, rises by a thousandth):
-  // under load company makes room, and then even they may have been late without it. Not so if a batch took much longer
-  // than planned: the slack that was spent on waiting would have made up for that, and one of many thousand is too
-  // many. Where a percentile is asked for, being late is allowed for and its price is found instead.
-  void note_end(const View& view, const Inside& request) {
-    Standing& standing = state_->applications[request.application.index()];
-    standing.crowd.left(view.now);
-    const Objective& objective = view.application(request.application).application->objective;
-    const Duration behind = view.now - request.deadline;
-    const bool late = request.dropped || behind > Duration{};
-    if (!objective.percentile) {
-      const bool by_waiting = late && behind < request.waited;
-      standing.patience = by_waiting ? standing.patience * 0.8 : std::min(1.0, standing.patience + 0.001);
-      const auto dare = [&](double& daring, Duration lost) {
-        const bool in_time_else = by_waiting && lost > std::max(behind, Duration{});
-        daring = in_time_else ? daring * 0.05 : std::min(1.0, daring + 0.0001);
-      };
-      dare(standing.daring, request.overrun);
-      dare(state_->daring, request.loading);  // memory is short for all applications, and each learns too slowly
-    } else {
-      standing.price.ended(late, *objective.percentile);
-    }
   }
 
   // When the first of the `count` oldest must be done. They came in this order and have the same objective, so it is
@@ -189,47 +159,8 @@ class SluiceDispatch final : public Dispatch {
     return out;
   }
 
-  // For a request that has `left_ms` until its deadline, by the level of the application's price of being late. Nothing
-  // for a workflow of many thousand stages, whose tables would not fit into memory: frontiers with a margin must do
-  // there.
   const SluiceModel* model(const View& view, const Queue& queue, double left_ms) {
-    if (shapes_ != state_->shapes) {
-      shapes_ = state_->shapes;
-      models_.clear();
-      rules_.clear();
-    }
-    if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
-    auto& mine = models_[queue.id.index()];
-    if (mine == nullptr || mine->planner != queue.planner) {
-      const auto known = std::find_if(models_.begin(), models_.end(), [&](const auto& other) {
-        return other != nullptr && other->planner == queue.planner;
-      });
-      mine = known != models_.end()
-                 ? *known
-                 : std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model())});
-      if (known == models_.end()) {
-        mine->queues = queues_by_stage(view, *queue.planner);
-        mine->content = content_of(queue.planner->model(), shapes_);
-      }
-    }
-    state_->bill.uses(queue.id, mine->content);
-    if (!mine->fits) return nullptr;
-    const Application& application = *view.application(queue.application).application;
-    ModelKind kind;
-    if (application.objective.percentile) kind.level = state_->applications[queue.application.index()].price.level();
-    double covered = std::max(1.0, application.objective.latency.to_ms());
-    for (; covered < left_ms && kind.stretch + 1 < ModelKind::kStretches; ++kind.stretch)
-      covered *= ModelKind::kStretch;
-    auto& found = mine->by_kind[kind.level][kind.stretch];
-    if (found == nullptr) {
-      found = find_model(view.application(queue.application).derived, *queue.planner, shapes_, kind);
-      if (found == nullptr) {
-        found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, settings_.model);
-        ++derived_here_;
-      }
-      state_->bill.table(mine->content, kind.number(), found->build_expansions());
-    }
-    return found.get();
+    return models_.find(view, queue, left_ms, *state_);
   }
 
   // Whether some machine's slices cannot start everywhere. There small shares that are spread out leave no start for
@@ -237,14 +168,6 @@ class SluiceDispatch final : public Dispatch {
   [[nodiscard]] bool slots_matter() const {
     return std::any_of(state_->shapes.begin(), state_->shapes.end(),
                        [](const NodeGroup& machine) { return machine.layout != SliceLayout::any; });
-  }
-
-  static std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlanner& planner) {
-    std::vector<QueueId> out(planner.model().stages.size());
-    for (const Queue& queue : view.queues) {
-      if (queue.planner.get() == &planner) out[queue.model_stage] = queue.id;
-    }
-    return out;
   }
 
   // Whether a first stage had better wait for company; then it is asked again when that has changed.
@@ -277,7 +200,7 @@ class SluiceDispatch final : public Dispatch {
     const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
-    const double share = standing.patience * standing.daring * (cold_ ? state_->daring : 1);
+    const double share = standing.patience.left * (cold_ ? state_->loads.left : 1);
     const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * share;
     return std::min(most, settings_.wait_gaps / company) - waited;
   }
@@ -348,7 +271,7 @@ class SluiceDispatch final : public Dispatch {
 
   // How long it and the stages after it will wait for loads.
   [[nodiscard]] double loads_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
-    return cold_ ? load_wait_ms(view, queue, m, models_[queue.id.index()]->queues) : 0;
+    return cold_ ? load_wait_ms(view, queue, m, models_.queues(queue.id)) : 0;
   }
 
   // All ways to run the oldest invocations within `left` milliseconds, as a heap with the best on top.
@@ -466,16 +389,7 @@ class SluiceDispatch final : public Dispatch {
   SluiceSettings settings_;
   std::shared_ptr<SluiceState> state_;
   // Derived, or of one instant only: not part of the state.
-  struct Models {
-    std::shared_ptr<const plan::FrontierPlanner> planner;
-    bool fits = false;          // into memory
-    std::uint64_t content = 0;  // a number for all that tables are made from
-    // By level and stretch; made when first asked for.
-    std::array<std::array<std::shared_ptr<const SluiceModel>, ModelKind::kStretches>, MissPrice::kLevels> by_kind = {};
-    std::vector<QueueId> queues = {};  // by stage of the model
-  };
-  std::vector<NodeGroup> shapes_;                // what the models were made for
-  std::vector<std::shared_ptr<Models>> models_;  // by QueueId; one for all queues of a planner
+  SluiceModels models_;
   WaitRules rules_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;
@@ -489,7 +403,6 @@ class SluiceDispatch final : public Dispatch {
   std::vector<Member> members_;
   std::vector<SliceStep> path_;
   std::optional<Time> wake_;
-  std::uint64_t derived_here_ = 0;
 };
 
 }  // namespace

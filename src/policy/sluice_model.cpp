@@ -116,7 +116,7 @@ std::optional<plan::WorkflowModel> restricted(const plan::WorkflowModel& model, 
     const auto affordable = [&](const plan::Candidate& c) {
       return !objective.cost || all - cheapest(stage) + c.cost * stage.scale.cost <= *objective.cost;
     };
-    plan::ModelStage kept{stage.name, stage.function, {}, {}, stage.scale, stage.wait_ms};
+    plan::ModelStage kept{stage.name, stage.function, {}, {}, stage.scale, stage.wait_ms, stage.stragglers};
     for (std::size_t i = 0; i < stage.candidates.size(); ++i) {
       if (!held(stage.candidates[i]) || !affordable(stage.candidates[i])) continue;
       kept.candidates.push_back(stage.candidates[i]);
@@ -191,6 +191,8 @@ std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<Nod
     hash.add_word(stage.candidates.size());
     hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.ms));
     hash.add_word(std::bit_cast<std::uint64_t>(stage.scale.cost));
+    hash.add_word(std::bit_cast<std::uint64_t>(stage.stragglers.share));
+    hash.add_word(std::bit_cast<std::uint64_t>(stage.stragglers.times));
     for (const plan::Candidate& c : stage.candidates) hash.add_word(std::bit_cast<std::uint64_t>(c.ms));
     for (const double sd : stage.sd_ms) hash.add_word(std::bit_cast<std::uint64_t>(sd));
   }

@@ -15,9 +15,9 @@
 namespace sluice::policy {
 
 struct SluiceOptions {
-  double miss_times = 9;  // what a missed request is worth avoiding, in cheapest plans of the application
-  double sigma = 0.05;    // the least relative spread to plan with, even when times seem exact
-  double reserve_ms = 3;  // for transfer and queueing, of every stage but the one at hand
+  double miss_times = 12;  // what a missed request is worth avoiding, in cheapest plans of the application
+  double sigma = 0.05;     // the least relative spread to plan with, even when times seem exact
+  double reserve_ms = 3;   // for transfer and queueing, of every stage but the one at hand
 };
 
 // One configuration of a stage that no other of the same batch beats in time, cost and what it takes.

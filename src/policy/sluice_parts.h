@@ -10,7 +10,7 @@ namespace sluice::policy {
 
 struct SluiceSettings {
   explicit SluiceSettings(const Parameters& parameters)
-      : model{.miss_times = parameter_or(parameters, "miss_times", 9),
+      : model{.miss_times = parameter_or(parameters, "miss_times", 12),
               .sigma = parameter_or(parameters, "sigma", 0.05),
               .reserve_ms = parameter_or(parameters, "reserve_ms", 3)},
         wait(parameter_or(parameters, "wait", 1) != 0),
@@ -44,6 +44,8 @@ struct SluiceSettings {
 [[nodiscard]] std::vector<NodeGroup> shapes_in(const View& view);
 // Brings what is known of the whole cluster up to date, if it is some milliseconds old.
 void look_at_cluster(const View& view, SluiceState& state);
+// What a request that has ended teaches about waiting and about the price of being late.
+void learn_from_end(const View& view, const Inside& request, SluiceState& state);
 // Milliseconds that one request of an application takes.
 [[nodiscard]] Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId application);
 

@@ -11,6 +11,7 @@
 #include "policy/crowd.h"
 #include "policy/foresight.h"
 #include "policy/miss_price.h"
+#include "policy/patience.h"
 #include "policy/table_bill.h"
 #include "policy/view.h"
 #include "profile/portable_math.h"
@@ -69,17 +70,10 @@ struct Inside {
   Taken needs;  // on average until its deadline; none from then on
   Time deadline;
   Duration waited;   // for company
-  Time due_back;     // when the batch that it went with last should be done, with a margin; zero: it is with none
-  Duration overrun;  // how much later its batches were than that, together
   Duration loading;  // how long it waited for functions that were not loaded
   bool dropped = false;
 
-  void came_back(Time now) {
-    if (due_back == Time{}) return;
-    overrun += std::max(Duration{}, now - due_back);
-    due_back = {};
-  }
-  void visit(Archive& a) { a(application, needs, deadline, waited, due_back, overrun, loading, dropped); }
+  void visit(Archive& a) { a(application, needs, deadline, waited, loading, dropped); }
 };
 
 // When a queue waited for company last.
@@ -92,9 +86,8 @@ struct Pause {
 struct Standing {  // of an application
   Crowd crowd;
   MissPrice price;
-  double patience = 1;  // the share of the time that waiting for company seems worth that it gets
-  double daring = 1;    // and of that: less where batches are stragglers now and then, which slack would make up for
-  void visit(Archive& a) { a(crowd, price, patience, daring); }
+  Patience patience;  // with company
+  void visit(Archive& a) { a(crowd, price, patience); }
 };
 
 struct SluiceState {
@@ -110,11 +103,11 @@ struct SluiceState {
   Taken usable;
   std::vector<NodeGroup> shapes;  // of the machines, each once
   double load = 0;                // demand of recent arrivals ÷ what there is
-  double daring = 1;              // as an application's, where loads take the time that waiting has left
+  Patience loads;                 // where loads take the time that waiting has left: memory is short for all alike
   Foresight foresight;
   TableBill bill;
   void visit(Archive& a) {
-    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, daring, foresight,
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, loads, foresight,
       bill);
   }
 

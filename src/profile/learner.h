@@ -8,9 +8,9 @@
 // unless the middle of the latest values lies elsewhere. kVotes votes for the belief make five samples the least that
 // move it and a single outlier harmless.
 //
-// Known caveats: medians ignore rare stragglers. A planner that runs one configuration only cannot tell its error from
-// the device's. After a device changes, a configuration that is no longer run keeps its own ratios for kIdleMax
-// executions of others.
+// Known caveats: medians ignore rare stragglers (tail.h does not). A planner that runs one configuration only cannot
+// tell its error from the device's. After a device changes, a configuration that is no longer run keeps its own ratios
+// for kIdleMax executions of others.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -29,7 +29,7 @@ class Learner {
   static constexpr std::size_t kVotes = 4;
   static constexpr std::uint64_t kIdleMax = 128;  // executions of others after which a configuration starts over
   static constexpr std::size_t kConfigurationsMax = 128;  // remembered per device; the one idle longest goes first
-  static constexpr double kTolerance = 0.05;
+  static constexpr double kTolerance = 0.03;
 
   // Everything a learner knows, to be saved and hashed. Values are oldest first; lists are sorted by their key.
   struct ConfigurationState {

@@ -37,5 +37,25 @@ TEST(Learn, WhatDiffersByMicrosecondsChangesNoPlan) {
   EXPECT_EQ(believed_after(1e-4, 0.5), "99 rejected: needs 0.5 of 0");
 }
 
+// Every 20th takes four times as long: the plan says so, and what the others take stays as it was.
+TEST(Learn, StragglersArePlannedWith) {
+  Scene scene({stage("a")}, [] {
+    policy::Policies out = scheduler_named("admission")();
+    out.learns = true;
+    return out;
+  });
+  scene.invoker(0).within(1'000);
+  for (std::uint64_t i = 1; i <= 640; ++i) {
+    const double at = 50.0 * static_cast<double>(i);
+    scene.taking(i % 20 == 0 ? 40 : 10).at(at).arrive(i);
+    if (scene.decide().empty()) FAIL() << "nothing starts";
+    (void)scene.at(at + 45).finish().decide();
+  }
+  const plan::ModelStage& stage = scene.last_plans().workflow->model().stages[0];
+  EXPECT_NEAR(stage.stragglers.share, 0.05, 0.0125) << "plans are made anew for more than a quarter";
+  EXPECT_NEAR(stage.stragglers.times, 4, 0.01);
+  EXPECT_NEAR(stage.candidates[0].ms, 10, 0.1);
+}
+
 }  // namespace
 }  // namespace sluice::core

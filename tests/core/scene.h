@@ -125,6 +125,7 @@ class Scene {
   // The oldest plans that are wanted.
   Scene& plans_made() {
     const MakePlans wanted = pop(plans_wanted_);
+    if (const auto work = scheduler_->work_of(wanted)) last_plans_ = work();
     return see(PlansMade{wanted.application, wanted.revision});
   }
   // What starts now, as "stage of request"; replies and rejections are kept. Plans are made at once, and then it is
@@ -184,6 +185,8 @@ class Scene {
   [[nodiscard]] const Starts& replies() const { return replies_; }
   [[nodiscard]] const Starts& said() const { return said_; }
   [[nodiscard]] std::vector<StartBatch>& started() { return started_; }
+  // The plans made last, as another thread would make them.
+  [[nodiscard]] const Plans& last_plans() const { return *last_plans_; }
   [[nodiscard]] const LoadInstance& last_load() const { return last_load_; }
   [[nodiscard]] const Reject& last_reject() const { return last_reject_; }
   [[nodiscard]] const Accept& last_accept() const { return last_accept_; }
@@ -264,6 +267,7 @@ class Scene {
   std::vector<LoadInstance> loads_;
   std::vector<EvictInstance> evictions_;
   std::vector<MakePlans> plans_wanted_;
+  std::shared_ptr<const Plans> last_plans_;
   bool plans_take_long_ = false;
   std::map<InstanceId, std::string> names_;
   Starts replies_, said_;

@@ -54,6 +54,26 @@ TEST(ValueTable, OneStagePaysTheCheapestMixOfCostAndMiss) {
   }
 }
 
+// A tenth takes twice as long: with the time for that a second stage may be slow, and without it has to be fast.
+TEST(ValueTable, KeepsTimeForStragglers) {
+  WorkflowModel model = chain_model({{candidate(50, 1), candidate(25, 1.5)}, {candidate(50, 1)}}, 0);
+  model.stages[0].stragglers = {.share = 0.1, .times = 2};
+  const auto table = ValueTable::build(model, {.miss_price = 20, .horizon_ms = 200, .step_ms = 0.5});
+  const auto expected = [&](std::uint32_t candidate, double rest) { return table.expected(0, candidate, 1, rest); };
+  EXPECT_NEAR(expected(0, 155), 2, 1e-5);  // 100 + 50
+  EXPECT_NEAR(expected(0, 145), 0.9 * 2 + 0.1 * (1 + 20), 1e-5) << "a straggler is hopeless";
+  EXPECT_NEAR(expected(0, 105), 0.9 * 2 + 0.1 * (1 + 20), 1e-5);
+  EXPECT_NEAR(expected(1, 105), 2.5, 1e-5) << "50 + 50";
+  EXPECT_NEAR(table.value(0, 1, 105), 2.5, 1e-5) << "so the fast one is worth its price";
+  EXPECT_NEAR(expected(1, 95), 0.9 * 2.5 + 0.1 * (1.5 + 20), 1e-5);
+  // The last stage's own lateness counts as exactly.
+  model.stages[0].stragglers = {};
+  model.stages[1].stragglers = {.share = 0.1, .times = 2};
+  const auto last = ValueTable::build(model, {.miss_price = 20, .horizon_ms = 200, .step_ms = 0.5});
+  EXPECT_NEAR(last.value(1, 1, 99), 1 + 0.1 * 20, 1e-5);
+  EXPECT_NEAR(last.value(1, 1, 101), 1, 1e-5);
+}
+
 TEST(ValueTable, HasTheMissPriceBelowZeroAndTheLastValueBeyondTheHorizon) {
   const auto table = ValueTable::build(chain_model({{candidate(100, 1)}}, 0.1), {.miss_price = 20, .horizon_ms = 200});
   EXPECT_EQ(table.value(0, 1, -1), 20);

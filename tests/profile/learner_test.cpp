@@ -227,17 +227,17 @@ TEST(Learner, CorrectsMeanAndSpreadAndKeepsTheMark) {
   EXPECT_EQ(learner.corrected(nth(0), {0, 0, true}), (Latency{0, 0, true}));
 }
 
-TEST(Learner, AsksForNewPlansOnlyWhenTheyAreOffByMoreThanFivePerCent) {
-  const Latency planned{10, .5, false};
+TEST(Learner, AsksForNewPlansOnlyWhenTheyAreOffByMoreThanThreePerCent) {
+  const Latency planned{10, .2, false};
   const auto after = [&](double measured_ms) {
     Learner learner;
     for (int i = 0; i < 40; ++i) learner.observe(nth(0), 10, measured_ms);
     return learner.changed_since(Learner(), nth(0), planned);
   };
-  EXPECT_FALSE(after(10.4));
-  EXPECT_TRUE(after(10.6));
-  EXPECT_FALSE(after(9.6));
-  EXPECT_TRUE(after(9.4));
+  EXPECT_FALSE(after(10.2));
+  EXPECT_TRUE(after(10.4));
+  EXPECT_FALSE(after(9.8));
+  EXPECT_TRUE(after(9.6));
   EXPECT_FALSE(Learner().changed_since(Learner(), nth(0), planned));
 }
 

@@ -1,0 +1,27 @@
+#include <algorithm>
+
+#include "policy/sluice_parts.h"
+
+namespace sluice::policy {
+
+// Waiting made a request late if it would have been in time without; that costs many times what company saves, so it
+// may happen to one of 200 only: under load company makes room, and then even they may have been late without it. Not
+// so if loads took the time: the slack that was spent on waiting would have made up for them, and one of ten thousand
+// is too many. Where a percentile is asked for, being late is allowed for and its price is found instead.
+void learn_from_end(const View& view, const Inside& request, SluiceState& state) {
+  Standing& standing = state.applications[request.application.index()];
+  standing.crowd.left(view.now);
+  const Objective& objective = view.application(request.application).application->objective;
+  const Duration behind = view.now - request.deadline;
+  const bool late = request.dropped || behind > Duration{};
+  if (objective.percentile) {
+    standing.price.ended(late, *objective.percentile);
+    return;
+  }
+  const bool by_waiting = late && behind < request.waited;
+  const bool by_loads = by_waiting && request.loading > std::max(behind, Duration{});
+  standing.patience.ended(by_waiting, 0.8, 0.001);
+  state.loads.ended(by_loads, 0.05, 0.0001);
+}
+
+}  // namespace sluice::policy
