@@ -81,6 +81,14 @@ class Quiet:
         return times[len(times) * 99 // 100], times[len(times) // 2]
 
 
+def measure_first():
+    """The client stands for one on another machine: on this one it never waits for a CPU, where that may be asked for."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except PermissionError:
+        pass
+
+
 def asking(manner):
     return [{"name": "what", "datatype": "BYTES", "shape": [1], "data": [manner]}]
 
@@ -192,6 +200,7 @@ def run(folder, options):
         tenant.deploy(QUIET, files={"work.py": WORK})
         hostile.deploy(hostile_document(), files={"misbehave.py": (HERE / "documents/misbehave.py").read_text()})
         quiet = Quiet(tenant)
+        measure_first()
         quiet.window(1)
         comparison = Comparison(server, quiet, hostile)
         for _ in range(options.rounds):
