@@ -57,6 +57,10 @@ class Applications {
   // Likewise what is told of conditions and fan-outs.
   void learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
 
+  // And what an earlier scheduler had learned of them.
+  void learn(const BranchesKnown& event);
+  [[nodiscard]] BranchesKnown known_branches(ApplicationId id) const;
+
   // The plans to be made for what was learned since, by ApplicationId: each is told once.
   [[nodiscard]] std::vector<MakePlans> orders();
   // What such plans are made from; null: nobody waits for them any more.

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "base/text.h"
 #include "domain/alternatives.h"
 
 namespace sluice::core {
 namespace {
 
 constexpr double kShareTolerance = 0.1;  // of the requests
+constexpr std::uint64_t kEvery = 16;     // samples are believed
 
 // What is told comes from elsewhere: nothing if there is no such run.
 const Workflow* find_workflow(const Application& application, const RunPath& path) {
@@ -22,10 +25,36 @@ const Workflow* find_workflow(const Application& application, const RunPath& pat
   return workflow;
 }
 
+// Of all stages, those inside of a foreach as models name them.
+void add_names(const Workflow& workflow, const std::string& prefix, std::set<std::string>& out) {
+  for (const Stage& stage : workflow.stages) {
+    out.insert(prefix + stage.name);
+    if (!stage.foreach) continue;
+    for (const Workflow& body : stage.foreach->body) add_names(body, str(prefix, stage.name, "/"), out);
+  }
+}
+
 }  // namespace
 
+void Branches::Mean::assume(double known) {
+  seen = kEvery;
+  value = believed = known;
+  is_believed = true;
+}
+
+void Branches::assume(const Application& application, const BranchesKnown& known) {
+  std::set<std::string> names;
+  add_names(application.workflow, "", names);
+  for (const auto& [stage, share] : known.shares) {
+    if (names.contains(stage)) shares_[stage].assume(share);
+  }
+  for (const auto& [stage, items] : known.items) {
+    if (names.contains(stage)) items_[stage].assume(items);
+  }
+}
+
 bool Branches::Mean::add(double sample, double tolerance) {
-  constexpr std::uint64_t kMemory = 64, kEvery = 16;
+  constexpr std::uint64_t kMemory = 64;
   ++seen;
   value += (sample - value) / static_cast<double>(std::min(seen, kMemory));
   if (seen % kEvery != 0) return false;

@@ -12,6 +12,7 @@
 #include "base/archive.h"
 #include "domain/application.h"
 #include "domain/event_parts.h"
+#include "domain/events.h"
 #include "plan/workflow_model.h"
 
 namespace sluice::core {
@@ -20,6 +21,8 @@ class Branches {
  public:
   // True if planners should believe something else from now on: assumptions().
   bool note(const Application& application, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
+  // Believes what an earlier scheduler did of the stages that there still are, until requests teach otherwise.
+  void assume(const Application& application, const BranchesKnown& known);
   [[nodiscard]] plan::ModelAssumptions assumptions() const;
   // Whether planners believe anything but what is assumed of every application.
   [[nodiscard]] bool empty() const { return shares_.empty() && items_.empty(); }
@@ -33,6 +36,7 @@ class Branches {
     bool is_believed = false;
     // True if `believed` has become another.
     bool add(double sample, double tolerance);
+    void assume(double known);
     void visit(Archive& a) { a(seen, value, believed, is_believed); }
   };
   bool note_otherwise(const Application& application, std::span<const Verdict> verdicts);

@@ -70,6 +70,18 @@ void Applications::learn(ApplicationId id, std::span<const Verdict> verdicts, st
   revise(id, beliefs_[id.index()].newest().application);
 }
 
+void Applications::learn(const BranchesKnown& event) {
+  const ApplicationId id = event.application;
+  if (id.index() >= models_.size() || is_retired(id)) return;
+  branches_[id.index()].assume(*controls_[id.index()].application, event);
+  revise(id, beliefs_[id.index()].newest().application);
+}
+
+BranchesKnown Applications::known_branches(ApplicationId id) const {
+  const plan::ModelAssumptions known = branches_[id.index()].assumptions();
+  return {id, known.shares, {known.items.begin(), known.items.end()}};
+}
+
 void Applications::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
     archive(learned.replaced, learned.executions, learned.tail, learned.stragglers);

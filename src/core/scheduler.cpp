@@ -106,6 +106,10 @@ void Scheduler::on(const ProfileChanged& event) {
   state_.applications.change_profile(event);
 }
 
+void Scheduler::on(const BranchesKnown& event) {
+  state_.applications.learn(event);
+}
+
 void Scheduler::on(const PlansMade& event) {
   if (state_.applications.made(event)) state_.changed = true;
 }

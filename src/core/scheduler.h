@@ -45,6 +45,8 @@ class Scheduler {
   [[nodiscard]] const std::shared_ptr<const Application>& deployed(ApplicationId id) const {
     return state_.applications.controls()[id.index()].application;
   }
+  // And of its conditions and fan-outs, as a scheduler that begins anew can be told.
+  [[nodiscard]] BranchesKnown known_branches(ApplicationId id) const { return state_.applications.known_branches(id); }
   [[nodiscard]] const std::shared_ptr<const Application>& believed(ApplicationId id) const {
     return state_.applications.models()[id.index()].application;
   }
@@ -79,6 +81,7 @@ class Scheduler {
   void on(const InvokerLost& event);
   void on(const ObjectLost& event);
   void on(const ProfileChanged& event);
+  void on(const BranchesKnown& event);
   void on(const QuotaChanged& event);
   void on(const PlansMade& event);
 

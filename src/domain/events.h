@@ -1,6 +1,7 @@
 // What the scheduler is told, in the past tense. Plain data: live, simulated and replayed events are the same values.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -152,6 +153,13 @@ struct ProfileChanged {  // from outside; what the scheduler learns itself is it
   std::shared_ptr<const Profile> profile;
   void visit(auto& archive) { archive(application, function, profile); }
 };
+struct BranchesKnown {  // from outside: what an earlier scheduler learned of an application's conditions and fan-outs
+  ApplicationId application;
+  // By stage; inside of a foreach as "each object/crop".
+  std::map<std::string, double> shares = {};  // of requests that take it
+  std::map<std::string, double> items = {};   // of a foreach
+  void visit(auto& archive) { archive(application, shares, items); }
+};
 struct QuotaChanged {  // of one tenant; absent: no limit
   std::string tenant;
   std::optional<std::uint32_t> vcpu, slices;  // that its batches may hold at once
@@ -164,9 +172,9 @@ struct PlansMade {  // as MakePlans asked for; planners use them from now on
   void visit(auto& archive) { archive(application, revision, brought); }
 };
 
-using Event =
-    std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
-                 BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded, InvokerJoined,
-                 InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged, QuotaChanged, PlansMade>;
+using Event = std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
+                           BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
+                           InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged,
+                           BranchesKnown, QuotaChanged, PlansMade>;
 
 }  // namespace sluice

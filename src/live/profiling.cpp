@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "invoker/profiler.h"
+#include "live/branch_text.h"
 #include "spec/csv/profile_csv.h"
 
 namespace sluice::live {
@@ -16,6 +17,15 @@ std::uint64_t learned_key(std::uint64_t key) {
   Hash hash;
   hash.add(std::string_view("learned"));
   hash.add(key);
+  return hash.value();
+}
+
+// Of an application by its name: another version of it has mostly the same conditions.
+std::uint64_t branches_key(const Application& application) {
+  Hash hash;
+  hash.add(std::string_view("branches"));
+  hash.add(std::string_view(application.tenant));
+  hash.add(std::string_view(application.name));
   return hash.value();
 }
 
@@ -52,6 +62,10 @@ void Profiling::watch(const Application& application, const std::vector<std::uin
     runner_.post(Profiled{application.tenant, application.name, function.name,
                           std::make_shared<const Profile>(std::move(*learned))});
   }
+  if (const auto branches = reader_.profile(branches_key(application)); branches && *branches) {
+    watched.branches = **branches;
+    runner_.post(Branched{application.tenant, application.name, branches_of(watched.branches)});
+  }
   const std::lock_guard lock(mutex_);
   watched_[{application.tenant, application.name}] = std::move(watched);
 }
@@ -64,29 +78,45 @@ void Profiling::look_at_learned() {
       std::unique_lock lock(mutex_);
       last = stopped_.wait_for(lock, every, [&] { return stopping_.load(); });
     }
-    auto told = std::make_shared<std::promise<std::vector<std::shared_ptr<const Application>>>>();
+    auto told = std::make_shared<std::promise<std::vector<Believed>>>();
     auto answer = told->get_future();
     runner_.post(Telling{[told](auto believed) { told->set_value(std::move(believed)); }});
     if (answer.wait_for(std::chrono::seconds(1)) == std::future_status::ready) keep_learned(answer.get());
   }
 }
 
-void Profiling::keep_learned(const std::vector<std::shared_ptr<const Application>>& believed) {
+void Profiling::keep_learned(const std::vector<Believed>& believed) {
   const std::lock_guard lock(mutex_);
-  for (const auto& application : believed) {
-    const auto watched = watched_.find({application->tenant, application->name});
-    if (watched == watched_.end() || watched->second.keys.size() != application->functions.size()) continue;
-    for (std::size_t f = 0; f < application->functions.size(); ++f) {
-      const Profile& now = application->functions[f].profile;
-      const auto* table = std::get_if<ProfileTable>(&now);
-      if (table == nullptr || now == watched->second.kept[f]) continue;
-      watched->second.kept[f] = now;
-      const std::uint64_t key = learned_key(watched->second.keys[f]);
-      measured_[key] = now;
-      writer_.post([key, csv = spec::write_profile_csv(*table)](store::Store& s) { return s.put_profile(key, csv); },
-                   [](const Status&) {});
-    }
+  for (const Believed& one : believed) {
+    const auto watched = watched_.find({one.application->tenant, one.application->name});
+    if (watched == watched_.end()) continue;
+    keep_times(*one.application, watched->second);
+    keep_branches(one, watched->second);
   }
+}
+
+void Profiling::keep_times(const Application& believed, Watched& watched) {
+  if (watched.keys.size() != believed.functions.size()) return;
+  for (std::size_t f = 0; f < believed.functions.size(); ++f) {
+    const Profile& now = believed.functions[f].profile;
+    const auto* table = std::get_if<ProfileTable>(&now);
+    if (table == nullptr || now == watched.kept[f]) continue;
+    watched.kept[f] = now;
+    measured_[learned_key(watched.keys[f])] = now;
+    put(learned_key(watched.keys[f]), spec::write_profile_csv(*table));
+  }
+}
+
+void Profiling::keep_branches(const Believed& believed, Watched& watched) {
+  std::string now = branch_text(believed.branches);
+  if (now == watched.branches) return;
+  watched.branches = now;
+  put(branches_key(*believed.application), std::move(now));
+}
+
+void Profiling::put(std::uint64_t key, std::string text) {
+  writer_.post([key, text = std::move(text)](store::Store& s) { return s.put_profile(key, text); },
+               [](const Status&) {});
 }
 
 // Memory first: the store may lag behind, or be full.
@@ -134,8 +164,7 @@ void Profiling::keep(std::uint64_t key, const ProfileTable& table) {
     const std::lock_guard lock(mutex_);
     measured_[key] = table;
   }
-  writer_.post([key, csv = spec::write_profile_csv(table)](store::Store& s) { return s.put_profile(key, csv); },
-               [](const Status&) {});
+  put(key, spec::write_profile_csv(table));
 }
 
 }  // namespace sluice::live

@@ -47,10 +47,18 @@ class Profiling {
   void stop();  // soon; what is being measured is forgotten
 
  private:
+  struct Watched {
+    std::vector<std::uint64_t> keys;
+    std::vector<Profile> kept;  // by function: as deployed, or as it was kept last
+    std::string branches;       // as they were kept last
+  };
   void measure(const Application& application, const Unprofiled& wanted);
   void keep(std::uint64_t key, const ProfileTable& table);
   void look_at_learned();
-  void keep_learned(const std::vector<std::shared_ptr<const Application>>& believed);
+  void keep_learned(const std::vector<Believed>& believed);
+  void keep_times(const Application& believed, Watched& watched);
+  void keep_branches(const Believed& believed, Watched& watched);
+  void put(std::uint64_t key, std::string text);  // into the store, later
   void say(const std::string& line) const;
 
   Options options_;
@@ -60,11 +68,7 @@ class Profiling {
   Mailbox<Letter>& runner_;
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, Profile> measured_;  // by key, since the start; guarded
-  struct Watched {
-    std::vector<std::uint64_t> keys;
-    std::vector<Profile> kept;  // by function: as deployed, or as it was kept last
-  };
+  std::map<std::uint64_t, Profile> measured_;                       // by key, since the start; guarded
   std::map<std::pair<std::string, std::string>, Watched> watched_;  // by tenant and application; guarded
   std::condition_variable stopped_;
   std::thread watcher_;

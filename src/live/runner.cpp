@@ -304,7 +304,9 @@ void Runner::retire(ApplicationId id) {
   Names& names = names_[deployed_[id.index()].application->tenant];
   for (const ApplicationId one : all) {
     std::erase_if(names, [&](const auto& entry) { return entry.second == one; });
-    mark_removed(one);
+    deployed_[one.index()].removed = true;
+    leaving_.push_back(one);
+    observe(ApplicationRemoved{one});
   }
 }
 
@@ -313,10 +315,11 @@ void Runner::read(Cancelling& cancelling) {
 }
 
 void Runner::read(Telling& telling) {
-  std::vector<std::shared_ptr<const Application>> believed;
+  std::vector<Believed> believed;
   for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
     const bool whole = !deployed_[a].removed && !deployed_[a].is_function;
-    if (whole) believed.push_back(scheduler_->believed(ApplicationId(a)));
+    const ApplicationId id(a);
+    if (whole) believed.push_back({scheduler_->believed(id), scheduler_->known_branches(id)});
   }
   telling.tell(std::move(believed));
 }
@@ -324,12 +327,6 @@ void Runner::read(Telling& telling) {
 void Runner::read(Barrier& barrier) {
   publish();
   barrier.reached();
-}
-
-void Runner::mark_removed(ApplicationId id) {
-  deployed_[id.index()].removed = true;
-  leaving_.push_back(id);
-  observe(ApplicationRemoved{id});
 }
 
 void Runner::forget_retired() {
@@ -354,6 +351,16 @@ void Runner::read(Profiled& profiled) {
       observe(ProfileChanged{ApplicationId(a), FunctionId(f), profiled.profile});
       deployed_[a].reason.clear();
     }
+  }
+}
+
+void Runner::read(Branched& branched) {
+  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
+    const Deployed& deployed = deployed_[a];
+    if (deployed.removed || deployed.application->tenant != branched.tenant) continue;
+    if (deployed.application->name != branched.application) continue;
+    branched.known.application = ApplicationId(a);
+    observe(branched.known);
   }
 }
 

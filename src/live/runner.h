@@ -59,15 +59,23 @@ struct Profiled {
   std::string tenant, application, function;
   std::shared_ptr<const Profile> profile;
 };
+struct Branched {  // by an earlier start
+  std::string tenant, application;
+  BranchesKnown known;  // of no application yet
+};
+struct Believed {
+  std::shared_ptr<const Application> application;
+  BranchesKnown branches;
+};
 struct Telling {  // what planners believe of every application that is deployed, for whoever keeps it
-  std::function<void(std::vector<std::shared_ptr<const Application>>)> tell;
+  std::function<void(std::vector<Believed>)> tell;
 };
 struct Barrier {
   std::function<void()> reached;  // all letters before this one are read, and the snapshot shows what they did
 };
 struct Stopping {};  // the thread
 using Letter = std::variant<Event, Arriving, bus::AnswerTaken, Deploying, Missing, Removing, Cancelling, Profiled,
-                            Telling, Barrier, Stopping>;
+                            Branched, Telling, Barrier, Stopping>;
 
 class Runner final : public bus::Door {
  public:
@@ -152,6 +160,7 @@ class Runner final : public bus::Door {
   void read(Removing& removing);
   void read(Cancelling& cancelling);
   void read(Profiled& profiled);
+  void read(Branched& branched);
   void read(Telling& telling);
   void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
@@ -161,7 +170,6 @@ class Runner final : public bus::Door {
                                                                const std::string& name) const;
   void take_over(ApplicationId before, ApplicationId id);
   void retire(ApplicationId id);
-  void mark_removed(ApplicationId id);
   void forget_retired();
   void observe(const Event& event);
   void note(const BatchFinished& event);

@@ -78,6 +78,7 @@ std::optional<ApplicationId> application_of(const Event& event) {
   if (const auto* announced = std::get_if<RequestAnnounced>(&event)) return announced->application;
   if (const auto* removed = std::get_if<ApplicationRemoved>(&event)) return removed->id;
   if (const auto* changed = std::get_if<ProfileChanged>(&event)) return changed->application;
+  if (const auto* known = std::get_if<BranchesKnown>(&event)) return known->application;
   if (const auto* made = std::get_if<PlansMade>(&event)) return made->application;
   return std::nullopt;
 }
@@ -122,6 +123,18 @@ Status EventCheck::changed(const ProfileChanged& event) {
   return Done{};
 }
 
+Status EventCheck::check_branches(const BranchesKnown& event) const {
+  const std::string who = str("application '", printable(applications_[event.application.index()]->name), "': ");
+  for (const auto& [stage, share] : event.shares) {
+    if (!(share >= 0 && share <= 1)) return refused(str(who, "stage '", printable(stage), "' has a share of ", share));
+  }
+  for (const auto& [stage, items] : event.items) {
+    if (!(items >= 0 && items <= static_cast<double>(limits::foreach_items_max)))
+      return refused(str(who, "stage '", printable(stage), "' has ", items, " items"));
+  }
+  return Done{};
+}
+
 Status EventCheck::check(const Observed& observed) {
   if (const Status status = check(observed.at); !status) return status;
   if (const auto application = application_of(observed.event);
@@ -132,6 +145,7 @@ Status EventCheck::check(const Observed& observed) {
   if (const auto* event = std::get_if<BatchFinished>(&observed.event)) return check_results(*event);
   if (const auto* event = std::get_if<InvokerJoined>(&observed.event)) return check_joined(*event);
   if (const auto* event = std::get_if<ProfileChanged>(&observed.event)) return changed(*event);
+  if (const auto* event = std::get_if<BranchesKnown>(&observed.event)) return check_branches(*event);
   if (const auto* event = std::get_if<InvokerChanged>(&observed.event))
     return check_machine(event->id, event->capacity);
   return Done{};

@@ -25,6 +25,7 @@ class EventCheck {
  private:
   [[nodiscard]] Status deployed(const ApplicationDeployed& event);
   [[nodiscard]] Status changed(const ProfileChanged& event);
+  [[nodiscard]] Status check_branches(const BranchesKnown& event) const;
   Time last_;
   std::vector<std::shared_ptr<const Application>> applications_;  // with the profiles they were given last
 };

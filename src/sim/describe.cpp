@@ -58,6 +58,10 @@ std::string text(const ObjectLost& e) {
 std::string text(const ProfileChanged& e) {
   return str("ProfileChanged of function ", e.function.value(), " of application ", e.application.value());
 }
+std::string text(const BranchesKnown& e) {
+  return str("BranchesKnown of application ", e.application.value(), ": ", e.shares.size(), " shares, ", e.items.size(),
+             " fan-outs");
+}
 std::string text(const QuotaChanged& e) {
   const auto most = [](std::optional<std::uint32_t> n) { return n ? str(*n) : std::string("any"); };
   return str("QuotaChanged of tenant ", e.tenant, ": ", most(e.vcpu), " vCPUs, ", most(e.slices), " slices");
@@ -67,10 +71,10 @@ std::string text(const PlansMade& e) {
 }
 
 constexpr auto kKinds = std::to_array<std::string_view>(
-    {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived", "RequestCancelled",
-     "BatchExpired", "BatchFinished", "BatchFailed", "InstanceLoaded", "LoadFailed", "InstanceUnloaded",
-     "InvokerJoined", "InvokerChanged", "InvokerDraining", "InvokerLost", "ObjectLost", "ProfileChanged",
-     "QuotaChanged", "PlansMade"});
+    {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived",  "RequestCancelled",
+     "BatchExpired",        "BatchFinished",      "BatchFailed",      "InstanceLoaded",  "LoadFailed",
+     "InstanceUnloaded",    "InvokerJoined",      "InvokerChanged",   "InvokerDraining", "InvokerLost",
+     "ObjectLost",          "ProfileChanged",     "BranchesKnown",    "QuotaChanged",    "PlansMade"});
 static_assert(kKinds.size() == std::variant_size_v<Event>);
 
 }  // namespace

@@ -73,6 +73,17 @@ void change_profile(WorldState& world, Time now) {
   tell(world, ProfileChanged{.application = d.id, .function = function, .profile = std::move(profile)}, now);
 }
 
+// Somebody tells what an earlier scheduler had learned, right or wrong.
+void tell_branches(WorldState& world, Time now) {
+  const Deployment& d = world.deployments[world.luck.below(world.deployments.size())];
+  BranchesKnown event{.application = d.id};
+  for (const Stage& stage : d.application->workflow.stages) {
+    event.shares[stage.name] = world.luck.uniform();
+    event.items[stage.name] = static_cast<double>(1 + world.luck.below(9));
+  }
+  tell(world, event, now);
+}
+
 // Whether every function of the tenant has a configuration within the quota.
 bool can_run(const WorldState& world, const QuotaChanged& quota) {
   const auto within = [&](const ProfileRow& row) {
@@ -113,7 +124,8 @@ void strike(WorldState& world, Time now) {
     }
   }
   if (world.strikes(world.options.faults.object_lost_per_event)) lose_object(world, now);
-  if (world.strikes(world.options.faults.profile_changes)) change_profile(world, now);
+  if (world.strikes(world.options.faults.profile_changes))
+    world.luck.chance(0.8) ? change_profile(world, now) : tell_branches(world, now);
   if (world.strikes(world.options.faults.gap_per_event)) break_link(world, now);
   if (world.strikes(world.options.faults.quota_changes)) change_quota(world, now);
   if (world.strikes(world.options.faults.announced_wrong)) {  // nobody comes

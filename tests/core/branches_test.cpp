@@ -53,6 +53,18 @@ TEST(Branches, KnowTheSharesOfAllAlternatives) {
   EXPECT_NEAR(shares.at("c"), 0.5, 0.1);  // neither
 }
 
+TEST(Branches, BelieveWhatAnEarlierSchedulerDidUntilRequestsTeachOtherwise) {
+  const Application app = forking();
+  Branches branches;
+  branches.assume(app, {ApplicationId(0), {{"a", 0.75}, {"each/x", 0.5}, {"gone", 1}}, {{"each", 9}, {"first/x", 2}}});
+  using Shares = std::map<std::string, double>;
+  EXPECT_EQ(branches.assumptions().shares, (Shares{{"a", 0.75}, {"each/x", 0.5}})) << "others are not there any more";
+  EXPECT_EQ(branches.assumptions().items, (std::map<std::string, std::uint32_t>{{"each", 9}}));
+  const std::vector<Verdict> told = {{kA, false}};
+  for (int i = 0; i < 160; ++i) (void)branches.note(app, told, {});
+  EXPECT_LT(branches.assumptions().shares.at("a"), 0.2);
+}
+
 TEST(Branches, AreTheSameForPlannersUntilTheyAreAnotherByEnough) {
   const Application app = forking();
   Branches branches;

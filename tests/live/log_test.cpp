@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "data/clock.h"
+#include "live/branch_text.h"
 #include "live/event_log.h"
 #include "live/live_server.h"
 #include "support/eventually.h"
@@ -223,6 +224,53 @@ workflow: {f: {}}
     if (changed != nullptr) told_ms = std::get<ProfileTable>(*changed->profile).rows.at(0).mean_ms;
   }
   EXPECT_GT(told_ms, 15);
+}
+
+// A condition that never holds: plans count it as it is.
+TEST_F(LogTest, BranchesAreKnownAfterARestart) {
+  constexpr const char* kForking = R"(
+application: forking
+slo: {latency: 20s}
+functions:
+  f: {runtime: emulated, memory: 10MB, profile: {table: [[1, 1, 0, 0.5, 0.01]]}}
+workflow:
+  first: {function: f}
+  rare: {function: f, after: first, when: {request.x: '> 2'}}
+)";
+  start(1u << 20);
+  const auto deployed = deploy(*platform_, kForking);
+  ASSERT_TRUE(deployed.ok()) << deployed.error().message;
+  for (int i = 0; i < 20; ++i)
+    (void)call(*platform_, {.application = "forking", .inputs = floats(*platform_, "x", {1})}).get();
+  platform_.reset();
+  start(1u << 20);
+  platform_.reset();
+  std::ifstream in(events() + "/events-2-0.log", std::ios::binary);
+  auto reader = record::LogReader::open(in);
+  ASSERT_TRUE(reader.ok());
+  std::map<std::string, double> shares;
+  for (;;) {
+    const auto record = reader->next();
+    if (!record || !*record) break;
+    const auto* observed = std::get_if<record::Observed>(&**record);
+    const auto* known = observed == nullptr ? nullptr : std::get_if<BranchesKnown>(&observed->event);
+    if (known != nullptr) shares = known->shares;
+  }
+  EXPECT_EQ(shares, (std::map<std::string, double>{{"rare", 0}}));
+}
+
+TEST(BranchText, IsReadAsItWasWritten) {
+  const BranchesKnown known{ApplicationId(), {{"a b", 0.25}, {"each/c", 1}}, {{"each", 7.5}}};
+  const BranchesKnown read = branches_of(branch_text(known));
+  EXPECT_EQ(read.shares, known.shares);
+  EXPECT_EQ(read.items, known.items);
+}
+
+TEST(BranchText, LeavesOutWhatItIsNot) {
+  const BranchesKnown read =
+      branches_of("share 2 a\nshare nan b\nitems -1 c\nshare 0.5\n\nother 1 d\nitems x e\nshare 0.5 f");
+  EXPECT_EQ(read.shares, (std::map<std::string, double>{{"f", 0.5}}));
+  EXPECT_TRUE(read.items.empty());
 }
 
 }  // namespace

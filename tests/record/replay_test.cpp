@@ -1,6 +1,7 @@
 // A recorded run again: the same commands, or the first decision that differs.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "record/recording.h"
@@ -143,6 +144,18 @@ TEST(Replay, ProfilesThatCannotBePlannedAreErrorsOfTheLog) {
   says(changed(FunctionId(3), std::make_shared<Profile>(good)), "it has no function 3");
   says(changed(FunctionId(0), std::make_shared<Profile>(Profile{})), "application 'app'");
   says(changed(FunctionId(0), std::make_shared<Profile>(bad)), "application 'app'");
+}
+
+TEST(Replay, BranchesThatCannotBeAreErrorsOfTheLog) {
+  const Time now = Time::from_ns(5);
+  const auto known = [&](double share, double items) {
+    return error_of({{now, ApplicationDeployed{ApplicationId(0), small_application()}},
+                     {now, BranchesKnown{ApplicationId(0), {{"a", share}}, {{"b", items}}}}});
+  };
+  EXPECT_EQ(known(0.5, 3), "");
+  EXPECT_NE(known(1.5, 3).find("application 'app': stage 'a' has a share of 1.5"), std::string::npos);
+  EXPECT_NE(known(std::nan(""), 3).find("has a share of"), std::string::npos);
+  EXPECT_NE(known(0.5, 1e9).find("stage 'b' has"), std::string::npos);
 }
 
 // What ran says nothing: its invocations are tried again, and nothing is learned from it.

@@ -62,6 +62,7 @@ std::vector<Event> every_event() {
       InvokerLost{InvokerId(8), 9, 2},
       ObjectLost{InvokerId(1), RequestId(2)},
       ProfileChanged{ApplicationId(1), FunctionId(2), std::make_shared<Profile>(table)},
+      BranchesKnown{ApplicationId(1), {{"a", 0.25}}, {{"each/b", 7}}},
       QuotaChanged{"acme", 4, std::nullopt},
       PlansMade{ApplicationId(3), 12},
   };
