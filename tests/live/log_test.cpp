@@ -55,6 +55,23 @@ class LogTest : public testing::Test {
     }
     return out;
   }
+  // Ends the server and starts another one on its data: the last event of a kind that the new scheduler saw.
+  template <class Kind>
+  [[nodiscard]] std::optional<Kind> last_told_after_a_restart() {
+    start(1u << 20);
+    platform_.reset();
+    std::optional<Kind> out;
+    std::ifstream in(events() + "/events-2-0.log", std::ios::binary);
+    auto reader = record::LogReader::open(in);
+    while (reader.ok()) {
+      const auto record = reader->next();
+      if (!record || !*record) break;
+      const auto* observed = std::get_if<record::Observed>(&**record);
+      const auto* event = observed == nullptr ? nullptr : std::get_if<Kind>(&observed->event);
+      if (event != nullptr) out = *event;
+    }
+    return out;
+  }
   live_test::TemporaryFolder folder_;
   std::unique_ptr<Platform> platform_;
 };
@@ -207,22 +224,10 @@ workflow: {f: {}}
 )";
   start(1u << 20);
   ASSERT_TRUE(deploy(*platform_, kSlow).ok());
-  for (int i = 0; i < 30; ++i)
-    (void)call(*platform_, {.application = "slow", .inputs = floats(*platform_, "x", {1})}).get();
-  platform_.reset();
-  start(1u << 20);
-  platform_.reset();
-  std::ifstream in(events() + "/events-2-0.log", std::ios::binary);
-  auto reader = record::LogReader::open(in);
-  ASSERT_TRUE(reader.ok());
-  double told_ms = 0;
-  for (;;) {
-    const auto record = reader->next();
-    if (!record || !*record) break;
-    const auto* observed = std::get_if<record::Observed>(&**record);
-    const auto* changed = observed == nullptr ? nullptr : std::get_if<ProfileChanged>(&observed->event);
-    if (changed != nullptr) told_ms = std::get<ProfileTable>(*changed->profile).rows.at(0).mean_ms;
-  }
+  serve("slow", 30);
+  const auto changed = last_told_after_a_restart<ProfileChanged>();
+  ASSERT_TRUE(changed.has_value());
+  const double told_ms = std::get<ProfileTable>(*changed->profile).rows.at(0).mean_ms;
   EXPECT_GT(told_ms, 15);
 }
 
@@ -240,23 +245,10 @@ workflow:
   start(1u << 20);
   const auto deployed = deploy(*platform_, kForking);
   ASSERT_TRUE(deployed.ok()) << deployed.error().message;
-  for (int i = 0; i < 20; ++i)
-    (void)call(*platform_, {.application = "forking", .inputs = floats(*platform_, "x", {1})}).get();
-  platform_.reset();
-  start(1u << 20);
-  platform_.reset();
-  std::ifstream in(events() + "/events-2-0.log", std::ios::binary);
-  auto reader = record::LogReader::open(in);
-  ASSERT_TRUE(reader.ok());
-  std::map<std::string, double> shares;
-  for (;;) {
-    const auto record = reader->next();
-    if (!record || !*record) break;
-    const auto* observed = std::get_if<record::Observed>(&**record);
-    const auto* known = observed == nullptr ? nullptr : std::get_if<BranchesKnown>(&observed->event);
-    if (known != nullptr) shares = known->shares;
-  }
-  EXPECT_EQ(shares, (std::map<std::string, double>{{"rare", 0}}));
+  serve("forking", 20);
+  const auto known = last_told_after_a_restart<BranchesKnown>();
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->shares, (std::map<std::string, double>{{"rare", 0}}));
 }
 
 TEST(BranchText, IsReadAsItWasWritten) {
