@@ -45,11 +45,11 @@ class Scheduler {
   [[nodiscard]] const std::shared_ptr<const Application>& deployed(ApplicationId id) const {
     return state_.applications.controls()[id.index()].application;
   }
-  // And of its conditions and fan-outs, as a scheduler that begins anew can be told.
-  [[nodiscard]] BranchesKnown known_branches(ApplicationId id) const { return state_.applications.known_branches(id); }
   [[nodiscard]] const std::shared_ptr<const Application>& believed(ApplicationId id) const {
     return state_.applications.models()[id.index()].application;
   }
+  // And of its conditions and fan-outs, as a scheduler that begins anew can be told.
+  [[nodiscard]] BranchesKnown known_branches(ApplicationId id) const { return state_.applications.known_branches(id); }
   // What a MakePlans asks for, as work that any thread can do: its result is what PlansMade may bring. Null: nobody
   // waits for it any more.
   [[nodiscard]] std::function<std::shared_ptr<const Plans>()> work_of(const MakePlans& order) const;
