@@ -36,7 +36,8 @@ struct ServerShared {
   Handler& handler;  // not used any more once the server has stopped
   const Companion companion;
   ByteBudget bodies;
-  invoker::TaskThread large;  // serves what would hold up others (large_request.h); stopped by the server
+  // Serves what would hold up others (large_request.h); stopped by the server.
+  invoker::TaskThread large{invoker::TaskThread::Tasks::large};
   std::atomic<std::size_t> connections = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr int kEndWaitMs = 1'000;
+constexpr int kTreeEndWaitMs = 1'000;
 
 std::vector<pid_t> threads_of(pid_t process) {
   std::vector<pid_t> out;
@@ -71,7 +71,7 @@ void end_all(const std::function<std::vector<pid_t>()>& list) {
   }
   for (const auto& [process, handle] : handles) {
     pollfd ended{handle.get(), POLLIN, 0};
-    if (std::find(still.begin(), still.end(), process) != still.end()) (void)::poll(&ended, 1, kEndWaitMs);
+    if (std::find(still.begin(), still.end(), process) != still.end()) (void)::poll(&ended, 1, kTreeEndWaitMs);
   }
 }
 

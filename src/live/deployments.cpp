@@ -1,7 +1,5 @@
 #include "live/deployments.h"
 
-#include <malloc.h>
-
 #include "base/text.h"
 #include "data/clock.h"
 
@@ -150,10 +148,7 @@ void Deployments::remove(const std::string& tenant, const std::string& applicati
 }
 
 void Deployments::clean_up() {
-  thread_.post([this] {
-    ::malloc_trim(0);
-    models_.collect();
-  });
+  thread_.post([this] { models_.collect(); });
 }
 
 }  // namespace sluice::live

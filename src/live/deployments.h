@@ -44,8 +44,8 @@ class Deployments {
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
   void remove(const std::string& tenant, const std::string& application, std::function<void(Status)> done);
-  // Nothing of an application that was removed is left: its plans' memory goes back to the system, and model files that
-  // nobody else has go.
+  // Nothing of an application that was removed is left: model files that nobody else has go, and with the thread's next
+  // rest the memory of its plans.
   void clean_up();
   void stop() { thread_.stop(); }
 
@@ -66,7 +66,7 @@ class Deployments {
   Mailbox<Letter>& runner_;
   std::mutex functions_mutex_;
   std::map<std::pair<std::string, std::string>, std::size_t> functions_;  // by tenant and application; guarded
-  invoker::TaskThread thread_;
+  invoker::TaskThread thread_{invoker::TaskThread::Tasks::large};
 };
 
 }  // namespace sluice::live

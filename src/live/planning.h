@@ -26,7 +26,7 @@ class Planning {
 
  private:
   std::function<void(PlansMade)> made_;
-  invoker::TaskThread thread_;
+  invoker::TaskThread thread_{invoker::TaskThread::Tasks::large};
 };
 
 }  // namespace sluice::live
