@@ -1,9 +1,12 @@
 #include "invoker/cgroup.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -24,18 +27,41 @@ bool write_to(const std::string& file, const std::string& text) {
   return out.good();
 }
 
-// With the groups inside of it; what still has processes stays.
-void remove_group(const std::filesystem::path& group) {
-  std::error_code failed;
-  for (const auto& inside : std::filesystem::directory_iterator(group, failed)) {
-    if (inside.is_directory(failed)) remove_group(inside.path());
-  }
-  ::rmdir(group.c_str());
+std::vector<pid_t> processes_in(const std::string& group) {
+  std::vector<pid_t> out;
+  std::ifstream file(group + "/cgroup.procs");
+  for (pid_t process = 0; file >> process;) out.push_back(process);
+  return out;
 }
 
-// A server that was killed could not remove its group `NAME-PID`, beside our own. One with processes in it stays: it
-// goes with the next server that starts or ends.
-void remove_groups_of_the_dead(const std::string& own) {
+// Ends what is in it and removes it. Those that are being ended start no others.
+void end_group(const std::string& group) {
+  constexpr int kTurns = 10;
+  if (::access((group + "/pids.max").c_str(), F_OK) == 0) (void)write_to(group + "/pids.max", "0");
+  if (::access((group + "/cgroup.kill").c_str(), F_OK) == 0) (void)write_to(group + "/cgroup.kill", "1");
+  for (int i = 0; i < kTurns && ::rmdir(group.c_str()) != 0 && errno == EBUSY; ++i) {
+    end_all([&] { return processes_in(group); });
+  }
+}
+
+wire::Descriptor locked(const std::string& group, int how) {
+  wire::Descriptor folder(::open(group.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.valid() && ::flock(folder.get(), how) != 0) folder.reset();
+  return folder;
+}
+
+void end_groups_in(const std::filesystem::path& group) {
+  std::error_code failed;
+  for (const auto& inside : std::filesystem::directory_iterator(group, failed)) {
+    if (inside.is_directory(failed)) end_groups_in(inside.path());
+  }
+  end_group(group);
+}
+
+// A server that was killed could not remove its group `NAME-PID`, beside our own. What its functions left there ends: a
+// program that a function started outlives the worker, and would for ever. Servers hold a lock on their groups; a
+// number alone does not tell, it may be of a process that we cannot see.
+void end_groups_of_the_dead(const std::string& own) {
   namespace fs = std::filesystem;
   const fs::path parent = fs::path(own).parent_path();
   std::string prefix = fs::path(own).filename().string();
@@ -45,15 +71,8 @@ void remove_groups_of_the_dead(const std::string& own) {
     const std::string name = group.path().filename().string();
     const auto pid = name.starts_with(prefix) ? parse_int(name.substr(prefix.size())) : std::nullopt;
     if (!pid || fs::exists(str("/proc/", *pid), failed)) continue;
-    remove_group(group.path());
+    if (const auto ours = locked(group.path(), LOCK_EX | LOCK_NB); ours.valid()) end_groups_in(group.path());
   }
-}
-
-std::vector<pid_t> processes_in(const std::string& group) {
-  std::vector<pid_t> out;
-  std::ifstream file(group + "/cgroup.procs");
-  for (pid_t process = 0; file >> process;) out.push_back(process);
-  return out;
 }
 
 std::string line_of(const std::string& file) {
@@ -129,15 +148,17 @@ std::string CgroupRoot::own_path(const std::string& controller) const {
 }
 
 // The folder for a new group beside our own processes; some containers mount their group as the root.
-std::string CgroupRoot::make_group(const std::string& controller, const std::string& name) const {
+std::string CgroupRoot::make_group(const std::string& controller, const std::string& name) {
   const std::string mount = mounted_at(controller);
   if (mount.empty()) return {};
   std::string own = mount + own_path(controller);
   if (controller.empty() && own.ends_with(str("/", kMain))) own.resize(own.rfind('/'));  // we moved there
   for (const std::string& parent : {own, mount}) {
     const std::string folder = str(parent, "/", name);
-    remove_groups_of_the_dead(folder);
-    if (::mkdir(folder.c_str(), 0755) == 0) return folder;
+    end_groups_of_the_dead(folder);
+    if (::mkdir(folder.c_str(), 0755) != 0) continue;
+    held_.push_back(locked(folder, LOCK_SH));
+    return folder;
   }
   return {};
 }
@@ -158,9 +179,9 @@ void CgroupRoot::try_version_2(const std::string& name) {
 }
 
 void CgroupRoot::try_version_1(const std::string& name) {
+  processes_ = make_group("pids", name);  // first: what others left starts nothing any more while it is ended
   cpu_ = make_group("cpu", name);
   memory_ = make_group("memory", name);
-  processes_ = make_group("pids", name);
   cpuset_ = make_group("cpuset", name);
   if (!cpuset_.empty() && !inherit_cpuset(cpuset_)) {
     ::rmdir(cpuset_.c_str());
@@ -183,8 +204,8 @@ CgroupRoot::~CgroupRoot() {
   std::set<std::string> all = folders();
   if (!cpuset_.empty()) all.insert(cpuset_);
   for (const std::string& folder : all) {
-    remove_group(folder);
-    remove_groups_of_the_dead(folder);
+    end_groups_in(folder);
+    end_groups_of_the_dead(folder);
   }
 }
 
@@ -251,15 +272,8 @@ bool CgroupRoot::set_processes(const std::string& worker, std::uint32_t most) co
 }
 
 void CgroupRoot::leave(const std::string& worker) const {
-  constexpr int kTurns = 10;
-  (void)set_processes(worker, 0);  // those that are being ended start no others
-  for (const std::string& folder : folders()) {
-    const std::string own = str(folder, "/", worker);
-    if (version_ == 2) (void)write_to(own + "/cgroup.kill", "1");
-    for (int i = 0; i < kTurns && ::rmdir(own.c_str()) != 0; ++i) {
-      end_all([&] { return processes_in(own); });
-    }
-  }
+  (void)set_processes(worker, 0);  // in version 1 their number is limited by a group, and they are ended by others
+  for (const std::string& folder : folders()) end_group(str(folder, "/", worker));
 }
 
 }  // namespace sluice::invoker

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "wire/channel.h"
 
 namespace sluice::invoker {
 
@@ -19,7 +20,8 @@ class CgroupRoot {
   struct Sources {
     std::string mounts = "/proc/self/mounts", groups = "/proc/self/cgroup";
   };
-  // `name`: of the group that all workers' groups are in; removed again at the end. A controller that cannot be used is
+  // `name`: "PREFIX-PID", of the group that all workers' groups are in; removed again at the end. What a server of that
+  // prefix that was killed has left in its group is ended. A controller that cannot be used is
   // absent; of no name: all are. In version 2 a group with processes hands no controllers on: where our own group has
   // no processes but ours, as that of a service has, they move into a group `main` inside of it, beside the workers'.
   explicit CgroupRoot(const std::string& name) : CgroupRoot(name, Sources()) {}
@@ -53,12 +55,13 @@ class CgroupRoot {
   void try_version_2(const std::string& name);
   [[nodiscard]] std::string mounted_at(const std::string& controller) const;
   [[nodiscard]] std::string own_path(const std::string& controller) const;
-  [[nodiscard]] std::string make_group(const std::string& controller, const std::string& name) const;
+  [[nodiscard]] std::string make_group(const std::string& controller, const std::string& name);
   [[nodiscard]] std::set<std::string> folders() const;  // that have a group for every worker
 
   Sources sources_;
   int version_ = 0;
   std::string cpu_, memory_, processes_, cpuset_;  // folders; equal in version 2
+  std::vector<wire::Descriptor> held_;             // their locks: others see that we live
 };
 
 }  // namespace sluice::invoker

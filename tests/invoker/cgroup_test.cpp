@@ -83,5 +83,26 @@ TEST(CgroupTree, OfOthersIsLeftAsItIs) {
   EXPECT_FALSE(fs::exists(tree.service() / "main"));
 }
 
+constexpr const char* kDead = "sluice-4194305";  // more than the system's highest number of a process
+
+TEST(CgroupTree, OfAServerThatWasKilledGoes) {
+  Tree tree;
+  fs::create_directories(tree.service() / kDead / "t/w");
+  fs::create_directories(tree.service() / "sluice-of-somebody/t");
+  const CgroupRoot groups("sluice-1", tree.sources());
+  EXPECT_FALSE(fs::exists(tree.service() / kDead));
+  EXPECT_TRUE(fs::exists(tree.service() / "sluice-of-somebody/t"));
+}
+
+// A server in another container has a number that says nothing here.
+TEST(CgroupTree, OfAServerThatLivesWhereWeDoNotSeeItStays) {
+  Tree tree;
+  const CgroupRoot other(kDead, tree.sources());
+  ASSERT_EQ(other.version(), 2);
+  fs::create_directory(tree.service() / kDead / "t");
+  const CgroupRoot groups("sluice-1", tree.sources());
+  EXPECT_TRUE(fs::is_directory(tree.service() / kDead / "t"));
+}
+
 }  // namespace
 }  // namespace sluice::invoker

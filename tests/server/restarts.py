@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What was accepted stays accepted: over a start on other machines, and with more inputs than the arena holds.
+"""What was accepted stays accepted: over a start on other machines, and with more inputs than the arena holds. What functions left goes.
 
-Each scene accepts asynchronous requests, kills the server with SIGKILL, starts it in a way that cannot run them all, and then as it
-was. In the end every request is met, and every event log that was written replays.
+Each scene accepts requests, kills the server with SIGKILL, starts it in a way that cannot run them all, and then as it was. In the end
+every request is met, and every event log that was written replays.
 """
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-from serving import HERE, PROGRAM, Failure, Server, floats, run_in_folder, wait_until
+from serving import HERE, PROGRAM, Failure, Server, end_marked, floats, left_control_groups, marked, run_in_folder, wait_until
 
 WITH_GPUS = ("--cluster", str(HERE / "documents/machines_with_gpus.yaml"))
 CPUS = ("--cluster", str(HERE / "documents/cluster.yaml"))
@@ -70,6 +70,31 @@ def in_a_full_arena(folder):
     return data
 
 
+LEAVES = ("application: leaves\nslo: {latency: 60s}\nfunctions:\n  one: {runtime: process, command: [sh, -c, "
+          "'while read line; do setsid sleep 3333 </dev/null >/dev/null 2>&1 & echo \"{}\" >&3; done'], "
+          "profile: {table: [[1, 1, 0, 5.0, 1.0]]}}\nworkflow: {one: {}}\n")
+
+
+def with_what_a_function_left(folder):
+    """A program that a function started outlives its worker; the next server ends it, by the control group that it is in."""
+    data = f"{folder}/left"
+    server = Server(data)
+    server.deploy(LEAVES)
+    if server.call("POST", "/v2/models/leaves/infer", {"inputs": []})[0] != 200:
+        raise Failure(f"the function does not run: {server.lines}")
+    in_groups = bool(left_control_groups([server.pid]))
+    server.kill()
+    wait_until("workers end with their server", lambda: len(marked(server.mark)) <= 1)
+    if not marked(server.mark):
+        raise Failure("nothing outlived the server: the test is blind")
+    following = Server(data)
+    if in_groups and (marked(server.mark) or left_control_groups([server.pid])):
+        raise Failure(f"left: {marked(server.mark)} in {left_control_groups([server.pid])}")
+    following.stop()
+    end_marked(server.mark)
+    return data
+
+
 def check_logs(data):
     for log in sorted(Path(data, "events").glob("*.log")):
         ran = subprocess.run([PROGRAM, "replay", log], capture_output=True, text=True, check=False)
@@ -78,7 +103,7 @@ def check_logs(data):
 
 
 def run(folder, _):
-    for scene in (on_other_machines, in_a_full_arena):
+    for scene in (on_other_machines, in_a_full_arena, with_what_a_function_left):
         check_logs(scene(folder))
     print(f"ok: {2 * COUNT} requests accepted and met, over starts that could not run them")
 

@@ -142,6 +142,7 @@ class Server:
 
     def __exit__(self, *_):
         self.kill()
+        end_marked(self.mark)
 
     def workers(self):
         """The processes it started and that live."""
@@ -244,6 +245,15 @@ def marked(mark):
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
     return out
+
+
+def end_marked(mark):
+    """What functions of a server that was killed have left."""
+    for pid in marked(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 def left_in_shared_memory():
