@@ -10,6 +10,7 @@
 #include "sim/observer.h"
 #include "sim/world.h"
 #include "spec/load.h"
+#include "support/sanitized.h"
 
 namespace sluice::reproduce {
 namespace {
@@ -65,7 +66,7 @@ Compared compare(const Offered& offered, const Ends& ends, Bill bill) {
 
 TEST(Bounds, NoRunOfAnySchedulerBeatsThem) {
   for (const char* const name : kSettings) {
-    const Experiment experiment = setting(name, 1'000);
+    const Experiment experiment = setting(name, test::fewer_if_sanitized(1'000));
     const auto offered = make_offered(experiment, experiment.seed);
     ASSERT_TRUE(offered.ok()) << offered.error().message;
     const HitBound hits = most_hits(*offered);

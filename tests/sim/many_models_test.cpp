@@ -7,6 +7,7 @@
 #include "policy/catalog.h"
 #include "sim/many_models.h"
 #include "sim/world.h"
+#include "support/sanitized.h"
 
 namespace sluice::sim {
 namespace {
@@ -45,7 +46,7 @@ TEST(ManyModels, FortyApplicationsWithMoreModelsThanMemory) {
 
 TEST(ManyModels, RandomWorlds) {
   const char* asked = std::getenv("SLUICE_MANY_MODELS_SEEDS");
-  const std::uint64_t seeds = asked == nullptr ? 6 : std::strtoull(asked, nullptr, 10);
+  const std::uint64_t seeds = asked == nullptr ? test::fewer_if_sanitized(6) : std::strtoull(asked, nullptr, 10);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     ManyModels models = random_many_models(seed);
     if (asked == nullptr) {

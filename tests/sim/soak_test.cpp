@@ -11,13 +11,14 @@
 #include "sim/describe.h"
 #include "sim/oracle/oracles.h"
 #include "sim/world.h"
+#include "support/sanitized.h"
 
 namespace sluice::sim {
 namespace {
 
 TEST(Soak, WorldsOfEveryKindKeepEveryInvariant) {
   const char* asked = std::getenv("SLUICE_SOAK_SEEDS");
-  const std::uint64_t seeds = asked == nullptr ? 300 : std::strtoull(asked, nullptr, 10);
+  const std::uint64_t seeds = asked == nullptr ? test::fewer_if_sanitized(300) : std::strtoull(asked, nullptr, 10);
   std::set<std::string> schedulers;
   std::array<std::uint64_t, std::variant_size_v<Event>> events{};
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

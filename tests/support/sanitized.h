@@ -1,6 +1,7 @@
 // Whether this build has a sanitizer: processes are then several times as large and as slow, which tests of limits have
 // to allow for.
 #pragma once
+#include <cstddef>
 
 namespace sluice::test {
 
@@ -15,6 +16,11 @@ inline constexpr bool kSanitized = false;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+
+// How many random worlds or requests a test plays whose code has no threads: the rest would take half an hour.
+constexpr std::size_t fewer_if_sanitized(std::size_t count) {
+  return kSanitized ? count / 3 : count;
+}
 
 // Megabytes of a worker that nobody blames it for.
 inline constexpr int kSanitizerMb = kSanitized ? 400 : 0;
