@@ -20,6 +20,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr std::size_t kInPlaceMax = 16u << 10;  // a body up to this is read where its head was
+constexpr std::size_t kChunkedEnd = 5;          // "0\r\n\r\n", which a body in chunks ends with at the least
 constexpr std::size_t kProgressBytes = 1024;    // that a body must grow by to count as moving
 constexpr std::size_t kSmallReply = 16u << 10;  // up to this head and body are sent as one piece
 constexpr std::size_t kPackMin = 1024;          // a shorter reply is not worth packing
@@ -247,8 +248,11 @@ bool Connection::take_sized_body() {
   return there >= length_;
 }
 
+// The parser takes the end of a body whole, and aborts the program where it is shown the beginning of one twice: it is
+// not shown what is shorter than any end.
 bool Connection::take_chunked_body() {
   while (in_.size() > 0 && !parser_->is_done()) {
+    if (in_.view().front() == '0' && in_.size() < kChunkedEnd) break;
     error_code error;
     const std::size_t used = parser_->put(asio::buffer(in_.view().data(), in_.size()), error);
     in_.consume(used);

@@ -123,6 +123,27 @@ TEST(HttpServer, TakesChunkedBodies) {
   EXPECT_EQ(server->body_bytes(), 0u);
 }
 
+// Each piece arrives by itself.
+TEST(HttpServer, TakesChunkedBodiesInPiecesOfAnySize) {
+  Calls handler(describe);
+  const auto server = serve(handler);
+  const std::string head = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const auto& [body, answer] : {std::pair<std::string, std::string>("0\r\n\r\n", "/c? "),
+                                     {"0;x\r\n\r\n", "/c? "},
+                                     {"00\r\nA: b\r\n\r\n", "/c? "},
+                                     {"1\r\na\r\n0\r\n\r\n", "/c? a"}}) {
+    for (std::size_t size = 1; size < 4; ++size) {
+      Client client(server->port());
+      client.send(head);
+      for (std::size_t at = 0; at < body.size(); at += size) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        client.send(std::string_view(body).substr(at, size));
+      }
+      EXPECT_EQ(client.receive().body, answer) << body << " in pieces of " << size;
+    }
+  }
+}
+
 TEST(HttpServer, UnpacksAndPacks) {
   Calls handler([](const Request& request, const Respond& respond) { reply(respond, std::string(request.body)); });
   const auto server = serve(handler);

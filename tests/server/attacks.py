@@ -165,6 +165,14 @@ def absurd_chunks(address, rng):
     for chunk in (b"-1\r\n", b"FFFFFFFFFFFFFFFFFF\r\n", b"ffffffffffffffff\r\n", b"zz\r\n", b"\r\n", b"5;" + b"x" * 100_000,
                   b"3\r\nabcdef\r\n0\r\n\r\n", b"0\r\nTrailer: " + b"y" * 100_000, rng.randbytes(200)):
         exchange(address, head("POST", INFER, "Transfer-Encoding: chunked") + chunk, half_close=True, allowed=(501,))
+    for end in (b"0\r\n\r\n", b"0\r\na: b\r\n\r\n", b"0;x\r\n\r"):
+        with connect(address) as connection:
+            send(connection, head("POST", INFER, "Transfer-Encoding: chunked"))
+            for byte in end:
+                time.sleep(0.002)
+                send(connection, bytes([byte]))
+            connection.shutdown(1)
+            judge(replies(receive(connection)))
     tiny = b"".join(b"1\r\n%c\r\n" % byte for byte in GOOD * 200) + b"0\r\n\r\n"
     refused(address, head("POST", INFER, "Transfer-Encoding: chunked") + tiny, 400)
 
