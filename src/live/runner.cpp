@@ -14,17 +14,6 @@ namespace {
 constexpr std::size_t kHistory = 20'000;
 constexpr Duration kSnapshotAge = Duration::ms(50);
 
-void add(Counted& counted, std::uint64_t count, Duration time) {
-  counted.count += count;
-  counted.ns += static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.count_ns()));
-}
-
-ModelStats::OfBatch& of_size(std::vector<ModelStats::OfBatch>& batches, std::uint32_t size) {
-  auto at = std::find_if(batches.begin(), batches.end(), [&](const auto& b) { return b.size >= size; });
-  if (at == batches.end() || at->size != size) at = batches.insert(at, {size, {}});
-  return *at;
-}
-
 }  // namespace
 
 Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines,
@@ -37,6 +26,7 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
+      callers_({directory_, history_, link_}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
 void Runner::start() {
@@ -89,7 +79,7 @@ void Runner::work() {
   for (Event& event : heard_.events) read(event);
   for (Letter& letter : letters_) read(letter);
   letters_.clear();
-  expire_timeouts();
+  while (const auto expired = callers_.expire_one(now_)) observe(RequestCancelled{*expired});
   const auto due = [this] {  // asked only where nothing was told: policies look at all that is loaded for it
     const auto wake = scheduler_->next_wake();
     return wake && *wake <= now_;
@@ -134,7 +124,7 @@ std::optional<Time> Runner::wake_at() const {
   const auto sooner = [&](Time other) {
     if (!at || other < *at) at = other;
   };
-  if (!timeouts_.empty()) sooner(timeouts_.begin()->first);
+  if (const auto timeout = callers_.next_timeout()) sooner(*timeout);
   if (changed_) sooner(published_ + kSnapshotAge);
   return at;
 }
@@ -150,14 +140,17 @@ void Runner::read(Letter& letter) {
 }
 
 void Runner::read(Event& event) {
-  if (const auto* finished = std::get_if<BatchFinished>(&event)) note(*finished);
+  if (const auto* finished = std::get_if<BatchFinished>(&event)) {
+    history_.finished(*finished, now_);
+    batches_.finished(*finished, now_, directory_);
+  }
   if (const auto* failed = std::get_if<BatchFailed>(&event)) {
     history_.failed(failed->id, failed->error, now_);
-    batches_.erase(failed->id);
+    batches_.lost(failed->id);
   }
   if (const auto* expired = std::get_if<BatchExpired>(&event)) {
     history_.failed(expired->id, "Expired", now_);
-    batches_.erase(expired->id);
+    batches_.lost(expired->id);
   }
   if (const auto* quota = std::get_if<QuotaChanged>(&event)) link_.limit({quota->tenant, quota->vcpu});
   if (const auto* loaded = std::get_if<InstanceLoaded>(&event)) history_.loaded(loaded->instance, now_);
@@ -174,34 +167,33 @@ bool Runner::offer(bus::Arrival& arrival, bus::Gateway& from) {
 
 void Runner::read(Arriving& arriving) {
   bus::Arrival& arrival = arriving.arrival;
-  const std::size_t index = arrival.application.index();
-  if (index >= deployed_.size() || deployed_[index].removed) return arriving.from->moved(std::move(arrival));
-  Deployed& deployed = deployed_[index];
+  Installed* const found = directory_.find(arrival.application);
+  if (found == nullptr) return arriving.from->moved(std::move(arrival));
+  Installed& installed = *found;
   RequestArrived event{.id = arrival.request,
                        .application = arrival.application,
-                       .tenant = deployed.tenant,
-                       .deadline = now_ + arrival.objective.value_or(deployed.application->objective.latency),
+                       .tenant = installed.tenant,
+                       .deadline = now_ + arrival.objective.value_or(installed.application->objective.latency),
                        .bytes = arrival.bytes,
                        .priority = arrival.priority,
                        .verdicts = std::move(arrival.verdicts),
                        .fan_outs = std::move(arrival.fan_outs)};
-  if (deployed.application->objective.cost)
-    event.cost_limit = PicoDollars::from_dollars(*deployed.application->objective.cost);
+  if (installed.application->objective.cost)
+    event.cost_limit = PicoDollars::from_dollars(*installed.application->objective.cost);
   bytes_in_ += static_cast<std::uint64_t>(event.bytes.count());
-  ++deployed.stats.pending;
-  history_.arrived({event.id, deployed.application, deployed.version, now_, event.deadline, arrival.asynchronous});
-  Pending pending{.gateway = arriving.from,
-                  .application = event.application,
-                  .arrival = now_,
-                  .deadline = event.deadline,
-                  .timeout = std::nullopt};
+  ++installed.stats.pending;
+  history_.arrived({event.id, installed.application, installed.version, now_, event.deadline, arrival.asynchronous});
+  Callers::Pending pending{.gateway = arriving.from,
+                           .application = event.application,
+                           .arrival = now_,
+                           .deadline = event.deadline,
+                           .timeout = std::nullopt};
   if (arrival.timeout) pending.timeout = now_ + *arrival.timeout;
-  if (pending.timeout) timeouts_.emplace(*pending.timeout, event.id);
-  pending_.emplace(event.id, pending);
+  callers_.add(event.id, pending);
   if (!arrival.error.empty()) {
     bus::Answered failed{.request = event.id, .kind = bus::Answered::Kind::failed};
     failed.error = std::move(arrival.error);
-    return answer(std::move(failed), RequestState::failed);
+    return callers_.answer(std::move(failed), RequestState::failed, now_);
   }
   observe(event);
 }
@@ -209,46 +201,35 @@ void Runner::read(Arriving& arriving) {
 // An application and its functions are one set: a new version takes the place of all that the old one had.
 void Runner::read(Deploying& deploying) {
   const std::string tenant = deploying.application->tenant, name = deploying.application->name;
-  const auto before = application_named(tenant, name);
+  const auto before = directory_.application_named(tenant, name);
   if (before && told_) decide();  // what came before is of the old version, and let in as such
   std::vector<ApplicationId> functions;
   for (std::size_t i = 0; i < deploying.functions.size(); ++i) functions.push_back(install(deploying, i + 1));
   const ApplicationId id = install(deploying, 0);
-  deployed_[id.index()].functions = functions;
-  if (before) {
-    take_over(*before, id);
-    retire(*before);  // requests of the old one go on as they began
-  }
-  missing_.erase({tenant, name});
-  Names& names = names_[tenant];
-  names[name] = id;
-  // A function is called by its own name as well, unless something else has it.
-  for (const ApplicationId function : functions) {
-    const Application& alone = *deployed_[function.index()].application;
-    names.try_emplace(alone.name, function);
-    names.try_emplace(alone.functions.front().name, function);
-  }
+  directory_[id].functions = std::move(functions);
+  if (before) retire(*before);  // requests of the old one go on as they began
+  directory_.name(id, before);
   publish();
 }
 
 ApplicationId Runner::install(const Deploying& deploying, std::size_t part) {
-  const ApplicationId id(static_cast<std::uint32_t>(deployed_.size()));
+  const ApplicationId id = directory_.next();
   const auto& application = part == 0 ? deploying.application : deploying.functions[part - 1];
   auto arena = arenas_.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
   auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
-  deployed_.push_back({.application = application,
-                       .target = std::move(target),
-                       .version = deploying.version,
-                       .is_function = part > 0,
-                       .reason = deploying.reason,
-                       .stats = {},
-                       .tenant = deploying.tenant,
-                       .functions = {},
-                       .files = deploying.files,
-                       .inputs = inputs_of(*application),
-                       .outputs = outputs_of(*application),
-                       .batch_max = batch_max_of(*application)});
+  directory_.add({.application = application,
+                  .target = std::move(target),
+                  .version = deploying.version,
+                  .is_function = part > 0,
+                  .reason = deploying.reason,
+                  .stats = {},
+                  .tenant = deploying.tenant,
+                  .functions = {},
+                  .files = deploying.files,
+                  .inputs = inputs_of(*application),
+                  .outputs = outputs_of(*application),
+                  .batch_max = batch_max_of(*application)});
   link_.deploy(id, application);
   ApplicationDeployed event{id, application};
   if (part < deploying.plans.size()) event.brought.plans = deploying.plans[part];
@@ -256,71 +237,36 @@ ApplicationId Runner::install(const Deploying& deploying, std::size_t part) {
   return id;
 }
 
-std::optional<ApplicationId> Runner::application_named(const std::string& tenant, const std::string& name) const {
-  const auto names = names_.find(tenant);
-  if (names == names_.end()) return std::nullopt;
-  const auto found = names->second.find(name);
-  const bool is_one = found != names->second.end() && !deployed_[found->second.index()].is_function;
-  return is_one ? std::optional(found->second) : std::nullopt;
-}
-
-// Counts go on over versions, also those of functions that are still there.
-void Runner::take_over(ApplicationId before, ApplicationId id) {
-  const auto same_name = [&](ApplicationId a, ApplicationId b) {
-    return deployed_[a.index()].application->name == deployed_[b.index()].application->name;
-  };
-  deployed_[id.index()].stats = deployed_[before.index()].stats;
-  for (const ApplicationId function : deployed_[id.index()].functions) {
-    for (const ApplicationId old : deployed_[before.index()].functions) {
-      if (same_name(old, function)) deployed_[function.index()].stats = deployed_[old.index()].stats;
-    }
-  }
-}
-
 void Runner::read(Missing& missing) {
-  missing_[{missing.tenant, missing.application}] = {.tenant = missing.tenant,
-                                                     .name = missing.application,
-                                                     .version = missing.version,
-                                                     .state = ModelState::unavailable,
-                                                     .reason = std::move(missing.reason),
-                                                     .application = std::make_shared<const Application>(Application{
-                                                         .name = missing.application, .tenant = missing.tenant})};
+  directory_.miss(std::move(missing));
   publish();
 }
 
 void Runner::read(Removing& removing) {
-  missing_.erase({removing.tenant, removing.application});
-  const auto id = application_named(removing.tenant, removing.application);
+  directory_.found(removing.tenant, removing.application);
+  const auto id = directory_.application_named(removing.tenant, removing.application);
   if (!id) return;
   if (told_) decide();  // what came before is let in, and ends as it began
   retire(*id);
   publish();
 }
 
-// The application and its functions: nobody calls them any more by any name.
 void Runner::retire(ApplicationId id) {
-  std::vector<ApplicationId> all = deployed_[id.index()].functions;
-  all.push_back(id);
-  Names& names = names_[deployed_[id.index()].application->tenant];
-  for (const ApplicationId one : all) {
-    std::erase_if(names, [&](const auto& entry) { return entry.second == one; });
-    deployed_[one.index()].removed = true;
+  for (const ApplicationId one : directory_.retire(id)) {
     leaving_.push_back(one);
     observe(ApplicationRemoved{one});
   }
 }
 
 void Runner::read(Cancelling& cancelling) {
-  if (pending_.contains(cancelling.request)) observe(RequestCancelled{cancelling.request});
+  if (callers_.waits(cancelling.request)) observe(RequestCancelled{cancelling.request});
 }
 
 void Runner::read(Telling& telling) {
   std::vector<Believed> believed;
-  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
-    const bool whole = !deployed_[a].removed && !deployed_[a].is_function;
-    const ApplicationId id(a);
-    if (whole) believed.push_back({scheduler_->believed(id), scheduler_->known_branches(id)});
-  }
+  directory_.each([&](ApplicationId id, const Installed& installed) {
+    if (!installed.is_function) believed.push_back({scheduler_->believed(id), scheduler_->known_branches(id)});
+  });
   telling.tell(std::move(believed));
 }
 
@@ -332,8 +278,8 @@ void Runner::read(Barrier& barrier) {
 void Runner::forget_retired() {
   std::erase_if(leaving_, [&](ApplicationId id) {
     if (!scheduler_->is_retired(id)) return false;
-    std::erase_if(batches_, [&](const auto& entry) { return entry.second.application == id; });
-    deployed_[id.index()] = {.removed = true};
+    batches_.forget(id);
+    directory_.forget(id);
     link_.forget(id);
     tell_.forgotten(id);
     return true;
@@ -341,67 +287,25 @@ void Runner::forget_retired() {
 }
 
 void Runner::read(Profiled& profiled) {
-  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
-    const Deployed& deployed = deployed_[a];
-    if (deployed.removed || deployed.application->tenant != profiled.tenant) continue;
-    for (std::uint32_t f = 0; f < deployed.application->functions.size(); ++f) {
-      const bool own = deployed.application->name == profiled.application ||
-                       deployed.application->name == str(profiled.application, ".", profiled.function);
-      if (!own || deployed.application->functions[f].name != profiled.function) continue;
-      observe(ProfileChanged{ApplicationId(a), FunctionId(f), profiled.profile});
-      deployed_[a].reason.clear();
+  directory_.each([&](ApplicationId id, Installed& installed) {
+    const Application& application = *installed.application;
+    const bool own = application.name == profiled.application ||
+                     application.name == str(profiled.application, ".", profiled.function);
+    if (!own || application.tenant != profiled.tenant) return;
+    for (std::uint32_t f = 0; f < application.functions.size(); ++f) {
+      if (application.functions[f].name != profiled.function) continue;
+      observe(ProfileChanged{id, FunctionId(f), profiled.profile});
+      installed.reason.clear();
     }
-  }
+  });
 }
 
 void Runner::read(Branched& branched) {
-  for (std::uint32_t a = 0; a < deployed_.size(); ++a) {
-    const Deployed& deployed = deployed_[a];
-    if (deployed.removed || deployed.application->tenant != branched.tenant) continue;
-    if (deployed.application->name != branched.application) continue;
-    branched.known.application = ApplicationId(a);
+  directory_.each([&](ApplicationId id, const Installed& installed) {
+    if (installed.application->tenant != branched.tenant || installed.application->name != branched.application) return;
+    branched.known.application = id;
     observe(branched.known);
-  }
-}
-
-void Runner::note(const BatchFinished& event) {
-  history_.finished(event, now_);
-  const auto it = batches_.find(event.id);
-  if (it == batches_.end()) return;
-  const Batch& batch = it->second;
-  ModelStats& stats = deployed_[batch.application.index()].stats;
-  add(stats.queue, batch.members, batch.waited);
-  add(stats.compute_infer, 1, event.measured);
-  add(stats.compute_input, 1, event.held - event.measured);
-  add(stats.compute_output, 1, {});
-  stats.inferences += batch.members;
-  ++stats.executions;
-  stats.last_inference_ms = now_.count_ns() / 1'000'000;
-  add(of_size(stats.batches, batch.members).infer, 1, event.measured);
-  note_stage(stats, batch, event.measured);
-  batches_.erase(it);
-}
-
-void Runner::note_stage(ModelStats& stats, const Batch& batch, Duration measured) const {
-  const Application& application = *deployed_[batch.application.index()].application;
-  const std::string name = stage_name(application, batch.path, batch.stage);
-  auto at = std::find_if(stats.stages.begin(), stats.stages.end(), [&](const auto& s) { return s.name == name; });
-  if (at == stats.stages.end()) at = stats.stages.insert(at, {.name = name});
-  add(at->queue, batch.members, batch.waited);
-  add(at->infer, 1, measured);
-  add(of_size(at->batches, batch.members).infer, 1, measured);
-}
-
-// Given up by its caller, whatever its objective.
-void Runner::expire_timeouts() {
-  while (!timeouts_.empty() && timeouts_.begin()->first <= now_) {
-    const RequestId id = timeouts_.begin()->second;
-    timeouts_.erase(timeouts_.begin());
-    bus::Answered expired{.request = id, .kind = bus::Answered::Kind::deadline_exceeded};
-    expired.error = "Request timeout expired";
-    answer(std::move(expired), RequestState::failed);
-    observe(RequestCancelled{id});
-  }
+  });
 }
 
 }  // namespace sluice::live

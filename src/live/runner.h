@@ -5,14 +5,10 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
-#include <unordered_map>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,6 +17,9 @@
 #include "core/scheduler.h"
 #include "data/arenas.h"
 #include "invoker/waker.h"
+#include "live/batch_counts.h"
+#include "live/callers.h"
+#include "live/directory.h"
 #include "live/event_log.h"
 #include "live/history.h"
 #include "live/mailbox.h"
@@ -43,11 +42,6 @@ struct Deploying {
   std::shared_ptr<const void> files;  // its models stay while this is held
   // Of the application, then of each of its functions; none: the scheduler makes them.
   std::vector<std::shared_ptr<const core::Plans>> plans = {};
-};
-struct Missing {  // an application that was deployed, and that this start cannot run
-  std::string tenant, application;
-  std::uint32_t version = 1;
-  std::string reason;
 };
 struct Removing {
   std::string tenant, application;
@@ -111,50 +105,13 @@ class Runner final : public bus::Door {
   [[nodiscard]] std::uint64_t in_system() const { return in_system_.load(); }
 
  private:
-  struct Pending {
-    bus::Gateway* gateway = nullptr;
-    ApplicationId application;
-    Time arrival, deadline;
-    std::optional<Time> timeout;
-  };
-  // Answered, and its gateway still fetches what it needs.
-  struct Untaken {
-    ApplicationId application;
-    bus::Answered answered;
-    RequestState state = RequestState::met;
-    std::vector<Command> releases;  // of its objects
-  };
-  struct Deployed {
-    std::shared_ptr<const Application> application;
-    std::shared_ptr<const Target> target;
-    std::uint32_t version = 1;
-    bool is_function = false;
-    bool removed = false;
-    std::string reason;
-    ModelStats stats;
-    TenantId tenant;
-    std::vector<ApplicationId> functions;  // alone; of an application
-    std::shared_ptr<const void> files;     // its models
-    Ports inputs, outputs;                 // of the application, worked out once
-    std::uint32_t batch_max = 1;
-  };
-  using Names = std::unordered_map<std::string, ApplicationId>;
-
-  struct Batch {
-    ApplicationId application;
-    RunPath path;  // of its oldest member
-    StageId stage;
-    std::uint32_t members = 0;
-    Duration waited;  // all of them together
-  };
-
   void loop();
   void ring();
   void decide();
   void read(Letter& letter);
   void read(Event& event);
   void read(Arriving& arriving);
-  void read(bus::AnswerTaken& taken);
+  void read(bus::AnswerTaken& taken) { callers_.taken(taken, now_); }
   void read(Deploying& deploying);
   void read(Missing& missing);
   void read(Removing& removing);
@@ -166,27 +123,13 @@ class Runner final : public bus::Door {
   void read(Stopping&) { running_ = false; }
   // `part`: 0 is the application itself, then come its functions.
   [[nodiscard]] ApplicationId install(const Deploying& deploying, std::size_t part);
-  [[nodiscard]] std::optional<ApplicationId> application_named(const std::string& tenant,
-                                                               const std::string& name) const;
-  void take_over(ApplicationId before, ApplicationId id);
   void retire(ApplicationId id);
   void forget_retired();
   void observe(const Event& event);
-  void note(const BatchFinished& event);
-  void note_stage(ModelStats& stats, const Batch& batch, Duration measured) const;
-
   void deliver(Commands& commands);
-  [[nodiscard]] bool keep_release(Command& command);
-  void reject(const Reject& refused);
-  void reply(const Reply& replied);
-  void answer(bus::Answered out, RequestState state);
-  void ended(const Untaken& untaken, const bus::AnswerTaken& taken);
-  void expire_timeouts();
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
-  [[nodiscard]] static Model model_of(const std::string& tenant, const std::string& name, const Deployed& deployed);
   void note_step();
-  [[nodiscard]] static NodeInfo node_of(const policy::Invoker& invoker);
 
   std::unique_ptr<core::Scheduler> scheduler_;
   EventLog log_;
@@ -204,16 +147,12 @@ class Runner final : public bus::Door {
   bool running_ = true;
   std::vector<Letter> letters_;  // that are being read
   Time now_, started_, published_;
-  bool told_ = false;                                             // something, since the last decision
-  bool changed_ = true;                                           // something, since the snapshot
-  std::vector<Deployed> deployed_;                                // by ApplicationId
-  std::vector<ApplicationId> leaving_;                            // removed, not yet forgotten
-  std::unordered_map<std::string, Names> names_;                  // by tenant
-  std::map<std::pair<std::string, std::string>, Model> missing_;  // by tenant and name
-  std::unordered_map<RequestId, Pending> pending_;
-  std::unordered_map<RequestId, Untaken> untaken_;
-  std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending
-  std::unordered_map<BatchId, Batch> batches_;
+  bool told_ = false;    // something, since the last decision
+  bool changed_ = true;  // something, since the snapshot
+  Directory directory_;
+  std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
+  Callers callers_;
+  BatchCounts batches_;
   bus::Heard heard_;   // scratch
   Commands commands_;  // of the last decision
   std::uint64_t bytes_in_ = 0;

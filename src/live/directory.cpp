@@ -1,0 +1,98 @@
+#include "live/directory.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace sluice::live {
+namespace {
+
+Model model_of(const std::string& tenant, const std::string& name, const Installed& installed) {
+  return {.tenant = tenant,
+          .name = name,
+          .version = installed.version,
+          .state = ModelState::ready,
+          .reason = installed.reason,
+          .application = installed.application,
+          .target = installed.target,
+          .is_function = installed.is_function,
+          .inputs = installed.inputs,
+          .outputs = installed.outputs,
+          .batch_max = installed.batch_max,
+          .stats = installed.stats};
+}
+
+}  // namespace
+
+Installed* Directory::find(ApplicationId id) {
+  const bool there = id.index() < installed_.size() && !installed_[id.index()].removed;
+  return there ? &installed_[id.index()] : nullptr;
+}
+
+std::optional<ApplicationId> Directory::application_named(const std::string& tenant, const std::string& name) const {
+  const auto names = names_.find(tenant);
+  if (names == names_.end()) return std::nullopt;
+  const auto found = names->second.find(name);
+  const bool is_one = found != names->second.end() && !installed_[found->second.index()].is_function;
+  return is_one ? std::optional(found->second) : std::nullopt;
+}
+
+void Directory::name(ApplicationId id, std::optional<ApplicationId> before) {
+  if (before) take_over(*before, id);
+  const Installed& named = installed_[id.index()];
+  found(named.application->tenant, named.application->name);
+  Names& names = names_[named.application->tenant];
+  names[named.application->name] = id;
+  // A function is called by its own name as well, unless something else has it.
+  for (const ApplicationId function : named.functions) {
+    const Application& alone = *installed_[function.index()].application;
+    names.try_emplace(alone.name, function);
+    names.try_emplace(alone.functions.front().name, function);
+  }
+}
+
+void Directory::take_over(ApplicationId before, ApplicationId id) {
+  const auto same_name = [&](ApplicationId a, ApplicationId b) {
+    return installed_[a.index()].application->name == installed_[b.index()].application->name;
+  };
+  installed_[id.index()].stats = installed_[before.index()].stats;
+  for (const ApplicationId function : installed_[id.index()].functions) {
+    for (const ApplicationId old : installed_[before.index()].functions) {
+      if (same_name(old, function)) installed_[function.index()].stats = installed_[old.index()].stats;
+    }
+  }
+}
+
+std::vector<ApplicationId> Directory::retire(ApplicationId id) {
+  std::vector<ApplicationId> all = installed_[id.index()].functions;
+  all.push_back(id);
+  Names& names = names_[installed_[id.index()].application->tenant];
+  for (const ApplicationId one : all) {
+    std::erase_if(names, [&](const auto& entry) { return entry.second == one; });
+    installed_[one.index()].removed = true;
+  }
+  return all;
+}
+
+void Directory::miss(Missing missing) {
+  auto none = std::make_shared<const Application>(Application{.name = missing.application, .tenant = missing.tenant});
+  missing_[{missing.tenant, missing.application}] = {.tenant = missing.tenant,
+                                                     .name = missing.application,
+                                                     .version = missing.version,
+                                                     .state = ModelState::unavailable,
+                                                     .reason = std::move(missing.reason),
+                                                     .application = std::move(none)};
+}
+
+std::vector<Model> Directory::models() const {
+  std::vector<Model> out;
+  for (const auto& [tenant, names] : names_) {
+    for (const auto& [name, id] : names) out.push_back(model_of(tenant, name, installed_[id.index()]));
+  }
+  for (const auto& [name, model] : missing_) out.push_back(model);
+  std::sort(out.begin(), out.end(), [](const Model& a, const Model& b) {
+    return std::tie(a.tenant, a.is_function, a.name) < std::tie(b.tenant, b.is_function, b.name);
+  });
+  return out;
+}
+
+}  // namespace sluice::live
