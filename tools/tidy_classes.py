@@ -1,7 +1,7 @@
 """Counts the private methods of classes: a class with many of them has parts that want names of their own."""
 import re
 
-from tidy_rules import PRIVATE_METHODS, PRIVATE_METHODS_MAX
+from tidy_rules import PRIVATE_METHODS_MAX
 from tidy_tree import Finding, blank, line_of
 
 CLASS = re.compile(r"(?<!\benum )\b(class|struct)\s+(\w+(?:::\w+)*)[^;{}()=]*\{")
@@ -14,9 +14,8 @@ OPERATOR = re.compile(r"\boperator\s*(?:\(\s*\)|\[\s*\]|[^\s\w(]+)")
 def check_classes(tree):
     for path in tree.sources(tops=("src",)):
         for line, name, count in private_methods(tree.code(path)):
-            most = PRIVATE_METHODS.get((path, name), PRIVATE_METHODS_MAX)
-            if count > most:
-                yield Finding(path, line, "private-methods", f"{name} has {count} private methods, more than {most}",
+            if count > PRIVATE_METHODS_MAX:
+                yield Finding(path, line, "private-methods", f"{name} has {count} private methods, more than {PRIVATE_METHODS_MAX}",
                               "make parts of it values of their own, or functions over its data")
 
 

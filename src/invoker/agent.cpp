@@ -1,4 +1,4 @@
-// Worker processes, their sockets, and the clock. Instances are in agent_instances.cpp, batches in agent_batches.cpp.
+// Worker processes, their sockets, and the clock. Instances are in agent_instances.cpp.
 #include "invoker/agent.h"
 
 #include <unistd.h>
@@ -15,8 +15,7 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr std::size_t kAtOnce = 64;              // sockets of workers that are read before the scheduler hears of it
-constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
+constexpr std::size_t kAtOnce = 64;  // sockets of workers that are read before the scheduler hears of it
 constexpr Duration kMemoryEvery = Duration::s(1);
 
 constexpr Duration kEndMax = Duration::s(1);  // from the end of a socket to the end of its process
@@ -52,8 +51,31 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
       hooks_(std::move(hooks)),
       limits_(options_.control_groups ? str("sluice-", ::getpid()) : ""),
       spawner_(options_.spawner),
-      luck_(options_.seed) {
-  if (options_.others != nullptr) resolver_.emplace(*options_.others, objects_);
+      applications_(arenas),
+      batches_(options_, options_.seed,
+               {.applications = applications_,
+                .objects = objects_,
+                .others = options_.others,
+                .pauses = pauses_,
+                .limits = limits_,
+                .counters = counters_},
+               {.event = hooks_.event,
+                .log = hooks_.log,
+                .lose = [this](Process& process, const std::string& why) { lose(process, why); },
+                // What the worker printed before it answered was read before its answer, unless so much was readable
+                // that it was left for later, or it prints more than is looked at. A line without its end is this
+                // batch's if no other one runs.
+                .ending =
+                    [this](Process& process) {
+                      if (!seen_all_ || process.log_again) read_log(process);
+                      if (process.running == 1) end_line(process);
+                    },
+                .over =
+                    [this](Instance& instance) {
+                      if (instance.leaving && instance.running == 0) return leave(instance);
+                      look_at_memory(*instance.process);
+                    }}) {
+  if (!hooks_.note) hooks_.note = [](const std::string&) {};
 }
 
 Agent::~Agent() {
@@ -78,15 +100,7 @@ void Agent::stop() {
 }
 
 void Agent::deploy(ApplicationId id, std::shared_ptr<const Application> application) {
-  if (applications_.size() <= id.index()) applications_.resize(id.index() + 1);
-  Known& known = applications_[id.index()];
-  known.application = std::move(application);
-  known.profiles.clear();
-  for (const Function& function : known.application->functions) {
-    auto profile = profile::FunctionProfile::make(function);
-    known.profiles.emplace_back();
-    if (profile) known.profiles.back() = std::move(*profile);
-  }
+  applications_.add(id, std::move(application));
 }
 
 void Agent::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) {
@@ -94,8 +108,7 @@ void Agent::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) 
 }
 
 void Agent::forget(ApplicationId id) {
-  Known& known = applications_[id.index()];
-  known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr};
+  applications_.forget(id);
   pauses_.forget(id);
 }
 
@@ -113,33 +126,14 @@ void Agent::look() {
 void Agent::act(Command& command) {
   if (const auto* load_command = std::get_if<LoadInstance>(&command.action)) return load(*load_command);
   if (const auto* evict_command = std::get_if<EvictInstance>(&command.action)) return evict(*evict_command);
-  if (auto* start = std::get_if<StartBatch>(&command.action)) return start_batch(*start);
-  if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return cancel_batch(*cancel);
+  if (auto* start = std::get_if<StartBatch>(&command.action)) return batches_.start(*start, find(start->instance));
+  if (const auto* cancel = std::get_if<CancelBatch>(&command.action)) return batches_.cancel(*cancel);
   if (const auto* release = std::get_if<ReleaseObjects>(&command.action)) {
     if (options_.others != nullptr) options_.others->forget(release->request);
     return objects_.release(release->request);
   }
   ++counters_.refused;
-  note("a command was not carried out: an answer to a request is nothing that an invoker does");
-}
-
-const std::shared_ptr<data::Arena>& Agent::arena_of(ApplicationId application) {
-  Known& known = applications_[application.index()];
-  if (known.arena == nullptr) {
-    auto arena = arenas_.of(known.application->tenant);
-    CHECK(arena.ok());
-    known.arena = std::move(*arena);
-  }
-  return known.arena;
-}
-
-const Function& Agent::function_of(ApplicationId application, FunctionId function) const {
-  CHECK(application.index() < applications_.size() && applications_[application.index()].application != nullptr);
-  return applications_[application.index()].application->function(function);
-}
-
-const Function& Agent::function_of(const Instance& instance) const {
-  return function_of(instance.application, instance.function);
+  hooks_.note("a command was not carried out: an answer to a request is nothing that an invoker does");
 }
 
 Instance* Agent::find(InstanceId id) {
@@ -152,18 +146,14 @@ Process* Agent::find(ProcessId id) {
   return it == processes_.end() ? nullptr : it->second.get();
 }
 
-void Agent::note(const std::string& line) const {
-  if (hooks_.note) hooks_.note(line);
-}
-
 void Agent::make(Process& process) {
   const Instance& first = *process.instances.front();
   const Time now = data::now();
   const Duration pause = pauses_.pause(first.what(), now);
   if (pause == Duration()) return spawn(process);
   process.make_at = now + pause;
-  note(str("the workers of function '", function_of(first).name, "' crash: the next one is made in ", pause.to_ms(),
-           " ms"));
+  hooks_.note(str("the workers of function '", applications_.function(first).name, "' crash: the next one is made in ",
+                  pause.to_ms(), " ms"));
 }
 
 // A process that others may join is told no model: theirs are others.
@@ -171,7 +161,7 @@ void Agent::spawn(Process& process) {
   ++counters_.cold_starts;
   process.make_at.reset();
   const Instance& first = *process.instances.front();
-  const Body& body = body_of(first);
+  const Body& body = applications_.body(first);
   const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
   spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
@@ -235,7 +225,7 @@ void Agent::on_readable(std::uint64_t key) {
   if (source_of(key) == Source::log) return read_log(*process);
   if (process->closed) return on_closed(*process);
   Session::Heard heard = process->session->hear();
-  if (auto* answer = std::get_if<Session::Answer>(&heard)) return on_answer(*process, *answer);
+  if (auto* answer = std::get_if<Session::Answer>(&heard)) return batches_.take(*process, *answer);
   if (const auto* loaded = std::get_if<wire::Loaded>(&heard)) return on_loaded(*process, *loaded);
   if (const auto* unloaded = std::get_if<wire::Unloaded>(&heard)) return on_unloaded(*process, *unloaded);
   if (const auto* broken = std::get_if<Session::Broken>(&heard)) return lose(*process, broken->why);
@@ -249,23 +239,17 @@ void Agent::on_readable(std::uint64_t key) {
 
 // A process closes its socket while it ends: a moment later it is known how.
 void Agent::on_closed(Process& process) {
-  if (const auto how = how_it_ended(process.session->process())) on_ended(process, *how);
-}
-
-void Agent::on_ended(Process& process, const std::string& how) {
+  const auto how = how_it_ended(process.session->process());
+  if (!how) return;
   const auto most = memory_max_of(process);
-  if (process.memory_by_group && most && limits_.was_over_memory({process.id, process.tenant})) {
-    return lose(process, str("went over its memory limit of ", to_string(*most)));
-  }
-  lose(process, how);
+  const bool over = process.memory_by_group && most && limits_.was_over_memory({process.id, process.tenant});
+  lose(process, over ? str("went over its memory limit of ", to_string(*most)) : *how);
 }
 
 void Agent::read_log(Process& process) {
   wire::Descriptor& log = process.session->process().log;
-  const bool wanted = std::any_of(batches_.begin(), batches_.end(), [&](const auto& entry) {
-    return entry.second->instance->process == &process && entry.second->log_bytes <= kLogBytesMax;
-  });
-  const bool more = process.log.read(log, wanted, [&](const std::string& line) { log_line(process, line); });
+  const bool more = process.log.read(log, batches_.wants_log(process),
+                                     [&](const std::string& line) { batches_.printed(process, line); });
   if (more && !process.log_again) {
     process.log_again = process.log.pause(data::now());
     if (process.log_again) waker_.forget(log.get());
@@ -276,17 +260,7 @@ void Agent::read_log(Process& process) {
 }
 
 void Agent::end_line(Process& process) {
-  process.log.end_line([&](const std::string& line) { log_line(process, line); });
-}
-
-// Of batches that run at once in a process nobody knows which one printed: each has the line.
-void Agent::log_line(Process& process, const std::string& line) {
-  if (!hooks_.log || process.running == 0) return;
-  for (auto& [id, batch] : batches_) {
-    if (batch->instance->process != &process) continue;
-    batch->log_bytes += line.size() + 1;
-    if (batch->log_bytes <= kLogBytesMax) hooks_.log(id, line);
-  }
+  process.log.end_line([&](const std::string& line) { batches_.printed(process, line); });
 }
 
 void Agent::lose(Process& process, const std::string& why) {
@@ -300,22 +274,13 @@ void Agent::lose(Process& process, const std::string& why) {
   std::vector<Event> events;
   for (const Instance* instance : process.instances) {
     const std::string error =
-        str("WorkerFailed: the worker of function '", function_of(*instance).name, "' ", why, printed);
-    note(error);
+        str("WorkerFailed: the worker of function '", applications_.function(*instance).name, "' ", why, printed);
+    hooks_.note(error);
     const bool anew = instance->level == Level::none && !instance->leaving;
     const bool rising = instance->wanted > instance->level && !instance->leaving;
     if (rising || instance->running > 0) pauses_.crashed(instance->what(), data::now());
     if (rising) events.emplace_back(LoadFailed{.invoker = instance->invoker, .instance = instance->id, .error = error});
-    for (auto it = batches_.begin(); it != batches_.end();) {
-      if (it->second->instance != instance) {
-        ++it;
-        continue;
-      }
-      const StartBatch& start = it->second->start;
-      answered_.add(start.id);
-      events.emplace_back(BatchFailed{.id = start.id, .error = error});
-      it = batches_.erase(it);
-    }
+    for (const BatchId batch : batches_.drop(*instance)) events.emplace_back(BatchFailed{.id = batch, .error = error});
     if (!anew) events.emplace_back(InstanceUnloaded{.invoker = instance->invoker, .instance = instance->id});
   }
   end(process);
@@ -356,13 +321,7 @@ void Agent::look_at_clock() {
       hanging.push_back(instance->process->id);
     }
   }
-  std::vector<BatchId> late;  // their inputs did not come in time
-  for (const auto& [id, batch] : batches_) {
-    if (batch->reads && now > batch->start.latest) late.push_back(id);
-    if (batch->waiting == 0 && now - batch->told > options_.with_batch(batch->start.expected))
-      hanging.push_back(batch->instance->process->id);
-  }
-  for (const BatchId id : late) let_go(*batches_.at(id), BatchExpired{.id = id});
+  batches_.look_at_clock(now, hanging);
   for (const auto& [id, process] : processes_) {
     if (process->make_at && *process->make_at <= now) spawn(*process);
     if (process->log_again && *process->log_again <= now) {
@@ -388,14 +347,10 @@ void Agent::look_at_clock() {
 
 Time Agent::due() const {
   if (any_spawned()) return Time();
-  Time next = Time::max();
+  Time next = batches_.due();
   for (const auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);
     if (!instance->loaded) next = std::min(next, instance->since + options_.load_max);
-  }
-  for (const auto& [id, batch] : batches_) {
-    if (batch->waiting == 0) next = std::min(next, batch->told + options_.with_batch(batch->start.expected));
-    if (batch->reads) next = std::min(next, batch->start.latest);
   }
   for (const auto& [id, process] : processes_) {
     if (process->make_at) next = std::min(next, *process->make_at);
@@ -424,8 +379,8 @@ void Agent::publish() {
     const auto& session = instance->process->session;
     status.push_back({.instance = id,
                       .invoker = instance->invoker,
-                      .tenant = applications_[instance->application.index()].application->tenant,
-                      .function = function_of(*instance).name,
+                      .tenant = applications_[instance->application].tenant,
+                      .function = applications_.function(*instance).name,
                       .pid = session ? session->process().pid : 0,
                       .loaded = instance->loaded,
                       .memory = instance->memory});
@@ -437,21 +392,6 @@ void Agent::publish() {
 std::vector<WorkerStatus> Agent::workers() const {
   const std::lock_guard lock(status_mutex_);
   return status_;
-}
-
-std::vector<RunningBatch> Agent::running(InvokerId invoker) const {
-  std::vector<RunningBatch> out;
-  for (const auto& [id, batch] : batches_) {
-    if (batch->instance->invoker != invoker) continue;
-    const StartBatch& start = batch->start;
-    RunningBatch& one = out.emplace_back(RunningBatch{.id = id,
-                                                      .instance = start.instance,
-                                                      .configuration = start.configuration,
-                                                      .positions = start.positions,
-                                                      .invocations = {}});
-    for (const BatchMember& member : start.members) one.invocations.push_back(member.invocation);
-  }
-  return out;
 }
 
 std::vector<InstanceStatus> Agent::loaded(InvokerId invoker) const {

@@ -3,7 +3,6 @@
 // Only making processes, which takes long, happens elsewhere. It can stand for several invokers at once, so that an
 // emulated cluster fits on a laptop.
 #pragma once
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,16 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
 #include "bus/objects.h"
-#include "bus/resolver.h"
 #include "data/arenas.h"
 #include "data/object_store.h"
-#include "domain/application.h"
 #include "domain/commands.h"
 #include "domain/events.h"
-#include "invoker/answered.h"
+#include "invoker/applications.h"
+#include "invoker/batches.h"
 #include "invoker/cold_starts.h"
+#include "invoker/counters.h"
 #include "invoker/crash_pauses.h"
 #include "invoker/patience.h"
 #include "invoker/reaper.h"
@@ -30,7 +28,6 @@
 #include "invoker/vcpu_limit.h"
 #include "invoker/waker.h"
 #include "invoker/worker.h"
-#include "profile/function_profile.h"
 
 namespace sluice::invoker {
 
@@ -56,11 +53,6 @@ struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
   std::function<void(const std::string& line)> note;                // for whoever runs the server: what went wrong
-};
-
-struct AgentCounters {
-  std::atomic<std::uint64_t> batches = 0, gathers = 0, bytes_gathered = 0, bytes_out = 0, cold_starts = 0, crashes = 0,
-                             refused = 0;  // commands that nobody here carries out
 };
 
 class Agent {
@@ -90,7 +82,7 @@ class Agent {
   [[nodiscard]] const ColdStarts& cold_starts() const { return cold_starts_; }
   // For a scheduler that has to learn what is going on here: batches that were started and not reported, and what is
   // loaded or being loaded. By id.
-  [[nodiscard]] std::vector<RunningBatch> running(InvokerId invoker) const;
+  [[nodiscard]] std::vector<RunningBatch> running(InvokerId invoker) const { return batches_.of(invoker); }
   [[nodiscard]] std::vector<InstanceStatus> loaded(InvokerId invoker) const;
 
   // Any thread.
@@ -99,11 +91,6 @@ class Agent {
   [[nodiscard]] const VcpuLimit& limits() const { return limits_; }
 
  private:
-  struct Known {
-    std::shared_ptr<const Application> application;
-    std::vector<std::optional<profile::FunctionProfile>> profiles;  // by function; only emulated ones need theirs
-    std::shared_ptr<data::Arena> arena;                             // its tenant's; null until something runs
-  };
   // A process that was asked for, or why there is none.
   struct Spawned {
     VcpuLimit::Worker worker;
@@ -119,10 +106,8 @@ class Agent {
   void spawn(Process& process);
   void on_readable(std::uint64_t key);
   void on_closed(Process& process);
-  void on_ended(Process& process, const std::string& how);
   void read_log(Process& process);
   void end_line(Process& process);
-  void log_line(Process& process, const std::string& line);
   // The process is gone or must go: what ran there fails, and its instances are no more.
   void lose(Process& process, const std::string& why);
   // Without waiting. What its batches hold is free when it is gone.
@@ -133,7 +118,6 @@ class Agent {
   // Instances: agent_instances.cpp.
   void load(const LoadInstance& command);
   void evict(const EvictInstance& command);
-  [[nodiscard]] const Body& body_of(const Instance& instance) const;
   [[nodiscard]] Process& process_for(const Instance& instance);
   void tell_to_load(Instance& instance);
   void on_loaded(Process& process, const wire::Loaded& loaded);
@@ -142,38 +126,8 @@ class Agent {
   void remove(Instance& instance);
   [[nodiscard]] ColdStart& cold_start_of(const Instance& instance);
 
-  // What batches read that other machines hold: agent_objects.cpp.
-  void read_inputs(Running& batch);
-  void read_inputs_of(Running& batch, std::size_t member, data::Missing* missing);
-  void inputs_read(Running& batch, std::size_t member, const bus::Resolver::Missed& missed);
-  void look_at_conditions(Running& batch);
-  void look_at_conditions_of(Running& batch, std::size_t member, data::Missing* missing);
-  void wait_for(Running& batch, std::size_t member, void (Agent::*attempt)(Running&, std::size_t, data::Missing*),
-                std::function<void(const bus::Resolver::Missed&)> done);
-  void lost(const BatchMember& member, const bus::Resolver::Missed& missed) const;
-  [[nodiscard]] bool has_company(const BatchMember& member) const;
-
-  // Batches: agent_batches.cpp.
-  void start_batch(StartBatch& command);
-  void begin(Running& running);
-  void cancel_batch(const CancelBatch& command);
-  void next_group(Running& batch);
-  void on_answer(Process& process, Session::Answer& answer);
-  void skip_group(Running& batch, const std::string& error);
-  void finish(Running& batch);
-  void tell_finished(Running& batch);
-  void fail(Running& batch, const std::string& error);
-  // It is over, and the scheduler hears how.
-  void let_go(Running& batch, Event event);
-  [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
-
-  // REQUIRES: something of the application is loaded, so that its tenant has an arena.
-  [[nodiscard]] const std::shared_ptr<data::Arena>& arena_of(ApplicationId application);
-  [[nodiscard]] const Function& function_of(ApplicationId application, FunctionId function) const;
-  [[nodiscard]] const Function& function_of(const Instance& instance) const;
   [[nodiscard]] Instance* find(InstanceId id);
   [[nodiscard]] Process* find(ProcessId id);
-  void note(const std::string& line) const;
   void publish();
 
   AgentOptions options_;
@@ -185,7 +139,6 @@ class Agent {
   CrashPauses pauses_;
   VcpuLimit limits_;
   Spawner spawner_;
-  Rng luck_;
 
   Waker waker_;
   mutable std::mutex spawned_mutex_;
@@ -193,14 +146,12 @@ class Agent {
   std::unique_ptr<TaskThread> spawning_;
   Reaper ending_;
 
-  std::vector<Known> applications_;  // by ApplicationId
+  Applications applications_;
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
-  std::optional<bus::Resolver> resolver_;  // before batches_, which hold tickets of it; none: no other machines
-  std::map<BatchId, std::unique_ptr<Running>> batches_;
+  Batches batches_;
   std::uint64_t next_process_ = 0;
   bool seen_all_ = false;  // that was readable at the last look
-  Answered answered_;
   mutable std::mutex status_mutex_;
   std::vector<WorkerStatus> status_;  // guarded by status_mutex_
 };

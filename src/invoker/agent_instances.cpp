@@ -23,19 +23,13 @@ std::size_t declared_row_bytes(const Function& function) {
 
 }  // namespace
 
-const Body& Agent::body_of(const Instance& instance) const {
-  const Function& function = function_of(instance);
-  if (instance.wanted == Level::device && function.gpu) return *function.gpu;
-  return function.cpu ? *function.cpu : *function.gpu;
-}
-
 ColdStart& Agent::cold_start_of(const Instance& instance) {
-  const Application& application = *applications_[instance.application.index()].application;
-  return cold_starts_[{application.tenant, application.name, function_of(instance).name}];
+  const Application& application = applications_[instance.application];
+  return cold_starts_[{application.tenant, application.name, applications_.function(instance).name}];
 }
 
 void Agent::load(const LoadInstance& command) {
-  const Function& function = function_of(command.application, command.function);
+  const Function& function = applications_.function(command.application, command.function);
   if (Instance* known = find(command.instance)) {                  // its process is there: only the level rises
     if (known->leaving || command.level <= known->wanted) return;  // delivered twice
     known->wanted = command.level;
@@ -52,7 +46,7 @@ void Agent::load(const LoadInstance& command) {
   instance->wanted = command.level;
   instance->since = data::now();
   instance->outputs = OutputSize(declared_row_bytes(function));
-  const bool emulated = body_of(*instance).runtime == Runtime::emulated;
+  const bool emulated = applications_.body(*instance).runtime == Runtime::emulated;
   if (emulated) instance->ready_at = instance->since + function.cold_start.total();
   if (!emulated) instance->memory_max = function.memory;
   Process& process = process_for(*instance);
@@ -70,8 +64,8 @@ void Agent::load(const LoadInstance& command) {
 
 // One that the instance shares, or one of its own.
 Process& Agent::process_for(const Instance& instance) {
-  const Runtime runtime = body_of(instance).runtime;
-  const std::string& tenant = applications_[instance.application.index()].application->tenant;
+  const Runtime runtime = applications_.body(instance).runtime;
+  const std::string& tenant = applications_[instance.application].tenant;
   const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
   const auto sharing = options_.sharing.find(runtime);
   const bool shared = sharing != options_.sharing.end() && sharing->second.one_process;
@@ -95,7 +89,8 @@ Process& Agent::process_for(const Instance& instance) {
 void Agent::tell_to_load(Instance& instance) {
   Process& process = *instance.process;
   cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
-  const Status told = process.session->load(instance.number, function_of(instance), body_of(instance));
+  const Status told =
+      process.session->load(instance.number, applications_.function(instance), applications_.body(instance));
   if (!told && !process.session->hung_up()) {
     lose(process, str("cannot be told what to load: ", told.error().message));
   }
@@ -110,10 +105,10 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
     return remove(instance);
   }
   if (!loaded.error.empty()) {
-    const LoadFailed failed{
-        .invoker = instance.invoker,
-        .instance = instance.id,
-        .error = str("LoadFailed: function '", function_of(instance).name, "' cannot be loaded: ", loaded.error)};
+    const LoadFailed failed{.invoker = instance.invoker,
+                            .instance = instance.id,
+                            .error = str("LoadFailed: function '", applications_.function(instance).name,
+                                         "' cannot be loaded: ", loaded.error)};
     pauses_.crashed(instance.what(), data::now());
     remove(instance);
     return hooks_.event(failed);

@@ -1,12 +1,9 @@
-// What a batch reads: the inputs of its members before it runs, the conditions and lists that depend on it afterwards.
-// All of it is here on a machine that runs alone; else what is missing is fetched from others, while the batch keeps
-// what is booked for it.
+#include "invoker/batch_reads.h"
+
 #include <utility>
 
 #include "base/text.h"
 #include "data/clock.h"
-#include "data/values.h"
-#include "invoker/agent.h"
 
 namespace sluice::invoker {
 namespace {
@@ -17,29 +14,34 @@ data::RunKey run_of(const BatchMember& member) {
 
 }  // namespace
 
-void Agent::read_inputs(Running& batch) {
+BatchReads::BatchReads(Applications& applications, data::ObjectStore& objects, bus::Objects* others, Hooks hooks)
+    : applications_(applications), objects_(objects), others_(others), hooks_(std::move(hooks)) {
+  if (others_ != nullptr) resolver_.emplace(*others_, objects_);
+}
+
+void BatchReads::read_inputs(Running& batch) {
   const std::size_t members = batch.start.members.size();
   batch.inputs.resize(members);
   batch.results.resize(members);
   if (!resolver_) {
     for (std::size_t m = 0; m < members; ++m) read_inputs_of(batch, m, nullptr);
-    return begin(batch);
+    return hooks_.inputs_read(batch);
   }
   batch.reads = true;
   for (std::size_t m = 0; m < members; ++m) {
     objects_.expect(batch.start.members[m].request);
-    wait_for(batch, m, &Agent::read_inputs_of,
+    wait_for(batch, m, &BatchReads::read_inputs_of,
              [this, &batch, m](const bus::Resolver::Missed& missed) { inputs_read(batch, m, missed); });
   }
   if (batch.waiting > 0) return;
   batch.reads = false;
-  begin(batch);
+  hooks_.inputs_read(batch);
 }
 
-void Agent::read_inputs_of(Running& batch, std::size_t m, data::Missing* missing) {
+void BatchReads::read_inputs_of(Running& batch, std::size_t m, data::Missing* missing) {
   const BatchMember& member = batch.start.members[m];
-  const Application& application = *applications_[batch.start.application.index()].application;
-  const auto& arena = arena_of(batch.start.application);
+  const Application& application = applications_[batch.start.application];
+  const auto& arena = applications_.arena(batch.start.application);
   const data::Values values(objects_, application, run_of(member), *arena, missing);
   auto inputs = values.inputs_of(member.stage, member.item);
   batch.results[m] = {.id = member.invocation};
@@ -53,7 +55,7 @@ void Agent::read_inputs_of(Running& batch, std::size_t m, data::Missing* missing
 
 // Whether a stage before left nothing or its machine has lost it is not known here as long as one of the places does
 // not say that it knows the request: then the scheduler has to see to it.
-void Agent::inputs_read(Running& batch, std::size_t m, const bus::Resolver::Missed& missed) {
+void BatchReads::inputs_read(Running& batch, std::size_t m, const bus::Resolver::Missed& missed) {
   const BatchMember& member = batch.start.members[m];
   if (missed.any()) {
     lost(member, missed);
@@ -64,10 +66,10 @@ void Agent::inputs_read(Running& batch, std::size_t m, const bus::Resolver::Miss
   batch.waits_for.clear();
   batch.reads = false;
   batch.told = data::now();
-  begin(batch);
+  hooks_.inputs_read(batch);
 }
 
-void Agent::look_at_conditions(Running& batch) {
+void BatchReads::look_at_conditions(Running& batch) {
   for (std::size_t m = 0; m < batch.results.size(); ++m) {
     const BatchMember& member = batch.start.members[m];
     if (batch.results[m].outcome != Outcome::succeeded) continue;
@@ -75,18 +77,18 @@ void Agent::look_at_conditions(Running& batch) {
       look_at_conditions_of(batch, m, nullptr);
       continue;
     }
-    wait_for(batch, m, &Agent::look_at_conditions_of, [this, &batch, m](const bus::Resolver::Missed& missed) {
+    wait_for(batch, m, &BatchReads::look_at_conditions_of, [this, &batch, m](const bus::Resolver::Missed& missed) {
       lost(batch.start.members[m], missed);
-      if (--batch.waiting == 0) tell_finished(batch);
+      if (--batch.waiting == 0) hooks_.conditions_read(batch);
     });
   }
-  if (batch.waiting == 0) tell_finished(batch);
+  if (batch.waiting == 0) hooks_.conditions_read(batch);
 }
 
-void Agent::look_at_conditions_of(Running& batch, std::size_t m, data::Missing* missing) {
+void BatchReads::look_at_conditions_of(Running& batch, std::size_t m, data::Missing* missing) {
   const BatchMember& member = batch.start.members[m];
-  const Application& application = *applications_[batch.start.application.index()].application;
-  const auto& arena = arena_of(batch.start.application);
+  const Application& application = applications_[batch.start.application];
+  const auto& arena = applications_.arena(batch.start.application);
   auto known = data::Values(objects_, application, run_of(member), *arena, missing).known_after(member.stage);
   InvocationResult& result = batch.results[m];
   result.outcome = known ? Outcome::succeeded : Outcome::failed;
@@ -96,18 +98,17 @@ void Agent::look_at_conditions_of(Running& batch, std::size_t m, data::Missing* 
 }
 
 // Whether another machine has to do with its request, so that objects may be there.
-bool Agent::has_company(const BatchMember& member) const {
-  return resolver_ && (!member.places.empty() || !options_.others->askers(member.request).empty());
+bool BatchReads::has_company(const BatchMember& member) const {
+  return resolver_ && (!member.places.empty() || !others_->askers(member.request).empty());
 }
 
-// `done` is called later, if at all: only where something has to be fetched.
-void Agent::wait_for(Running& batch, std::size_t m, void (Agent::*attempt)(Running&, std::size_t, data::Missing*),
-                     std::function<void(const bus::Resolver::Missed&)> done) {
+void BatchReads::wait_for(Running& batch, std::size_t m, Attempt attempt,
+                          std::function<void(const bus::Resolver::Missed&)> done) {
   const BatchMember& member = batch.start.members[m];
   auto ticket = resolver_->resolve(
       {.request = member.request,
        .places = member.places,
-       .arena = arena_of(batch.start.application),
+       .arena = applications_.arena(batch.start.application),
        .attempt = [this, &batch, m, attempt](data::Missing& missing) { (this->*attempt)(batch, m, &missing); },
        .done = std::move(done)});
   if (!ticket) return;
@@ -116,7 +117,7 @@ void Agent::wait_for(Running& batch, std::size_t m, void (Agent::*attempt)(Runni
 }
 
 // The gateway of the request is no invoker: what it does not have is not made again.
-void Agent::lost(const BatchMember& member, const bus::Resolver::Missed& missed) const {
+void BatchReads::lost(const BatchMember& member, const bus::Resolver::Missed& missed) const {
   for (const auto* places : {&missed.silent, &missed.unknowing}) {
     for (const InvokerId place : *places) {
       if (place.valid()) hooks_.event(ObjectLost{.invoker = place, .request = member.request});

@@ -1,0 +1,270 @@
+#include "invoker/batches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "data/clock.h"
+#include "invoker/gather.h"
+
+namespace sluice::invoker {
+namespace {
+
+constexpr std::size_t kLogBytesMax = 64u << 10;  // of one batch; the rest is dropped
+
+InvocationResult failed(const BatchMember& member, const std::string& error) {
+  return {.id = member.invocation, .outcome = Outcome::failed, .error = error};
+}
+
+}  // namespace
+
+Batches::Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks)
+    : patience_(patience),
+      luck_(seed),
+      parts_(parts),
+      hooks_(std::move(hooks)),
+      reads_(parts_.applications, parts_.objects, parts_.others,
+             {.inputs_read = [this](Running& batch) { begin(batch); },
+              .conditions_read = [this](Running& batch) { tell_finished(batch); },
+              .event = [this](Event event) { hooks_.event(std::move(event)); }}) {}
+
+void Batches::start(StartBatch& command, Instance* instance) {
+  if (running_.contains(command.id) || answered_.contains(command.id)) return;  // delivered twice
+  const bool there = instance != nullptr && instance->loaded && !instance->leaving;
+  if (!there || instance->running >= instance->batches) {
+    const std::string& name = parts_.applications.function(command.application, command.function).name;
+    return hooks_.event(
+        BatchFailed{.id = command.id,
+                    .error = str("WorkerFailed: the worker of function '", name, "' is ", there ? "busy" : "gone")});
+  }
+  const Time now = data::now();
+  if (now > command.latest) {
+    answered_.add(command.id);
+    return hooks_.event(BatchExpired{.id = command.id});
+  }
+  Running& running = *running_.emplace(command.id, std::make_unique<Running>()).first->second;
+  running.start = std::move(command);
+  running.instance = instance;
+  running.began = now;
+  Process& process = *instance->process;
+  ++instance->running;
+  ++process.running;
+  process.idle.reset();
+  process.vcpus += running.start.configuration.vcpu;
+  running.told = now;
+  reads_.read_inputs(running);
+}
+
+// REQUIRES: every member has its inputs, or a result that says why not.
+void Batches::begin(Running& batch) {
+  std::vector<std::uint32_t> whole;
+  for (std::uint32_t m = 0; m < batch.inputs.size(); ++m) {
+    if (batch.results[m].outcome == Outcome::succeeded) whole.push_back(m);
+  }
+  std::vector<data::Tensors> ready;  // only where some have no inputs
+  const bool all = whole.size() == batch.inputs.size();
+  for (std::size_t i = 0; i < whole.size() && !all; ++i) ready.push_back(batch.inputs[whole[i]]);
+  batch.groups = stackable(all ? batch.inputs : ready);
+  for (auto& group : batch.groups) {
+    for (std::uint32_t& member : group) member = whole[member];
+  }
+  std::reverse(batch.groups.begin(), batch.groups.end());
+  const Process& process = *batch.instance->process;
+  parts_.limits.set(process.id, process.vcpus);
+  next_group(batch);
+}
+
+// A batch that has not begun does not run, one that runs stops where its engine can. Else it runs to its end: a worker
+// cannot be stopped within one without ending it.
+void Batches::cancel(const CancelBatch& command) {
+  const auto it = running_.find(command.id);
+  if (it == running_.end()) return;  // over
+  Running& batch = *it->second;
+  batch.cancelled = true;
+  if (batch.reads) return fail(batch, "Cancelled");
+  if (batch.waiting > 0) return;  // it has run
+  Process& process = *batch.instance->process;
+  if (!process.session->cancel(command.id.value()) && !process.session->hung_up()) {
+    hooks_.lose(process, "does not read what it is told");
+  }
+}
+
+// Emulated functions take what their profile says, with its spread.
+Duration Batches::emulated_time(const StartBatch& start, std::uint32_t rows) {
+  const profile::FunctionProfile* profile = parts_.applications.profile(start.application, start.function);
+  if (profile == nullptr) return {};
+  Configuration asked = start.configuration;
+  asked.batch = static_cast<std::uint16_t>(rows);
+  const profile::Latency latency = profile->latency(asked);
+  constexpr double kWidest = 3;  // standard deviations
+  return Duration::ms(latency.at_deviations_ms(std::clamp(luck_.normal(), -kWidest, kWidest)));
+}
+
+void Batches::next_group(Running& batch) {
+  if (batch.groups.empty()) {
+    ++parts_.counters.batches;
+    return reads_.look_at_conditions(batch);
+  }
+  if (batch.cancelled) return fail(batch, "Cancelled");
+  Instance& instance = *batch.instance;
+  Process& process = *instance.process;
+  Session& session = *process.session;
+  batch.group = std::move(batch.groups.back());
+  batch.groups.pop_back();
+  std::vector<const data::Tensors*> members;
+  for (const std::uint32_t m : batch.group) members.push_back(&batch.inputs[m]);
+  const auto rows = static_cast<std::uint32_t>(members.size());
+  auto gathered = gather(members, session.arena());
+  auto space = session.space_of(instance.outputs.space_for(rows));
+  if (!gathered || !space) {
+    return skip_group(batch, str(kObjectStoreFull, ": ", gathered ? "no room for outputs" : gathered.error().message));
+  }
+  if (gathered->copied > 0) ++parts_.counters.gathers;
+  parts_.counters.bytes_gathered += gathered->copied;
+  const Status told = session.run({.batch = batch.start.id.value(),
+                                   .function = instance.number,
+                                   .rows = rows,
+                                   .threads = std::max<std::uint32_t>(1, batch.start.configuration.vcpu),
+                                   .emulated = emulated_time(batch.start, rows),
+                                   .deadline = batch.start.latest,
+                                   .positions = batch.start.positions,
+                                   .inputs = std::move(gathered->inputs)},
+                                  std::move(*space), std::move(gathered->held));
+  if (told || session.hung_up()) return;  // if it has ended, that is heard next
+  if (told.error().code == ErrorCode::too_large)
+    return skip_group(batch, told.error().message);  // inputs of many parts
+  hooks_.lose(process, "does not read what it is told");
+}
+
+void Batches::skip_group(Running& batch, const std::string& error) {
+  for (const std::uint32_t m : batch.group) batch.results[m] = failed(batch.start.members[m], error);
+  next_group(batch);
+}
+
+void Batches::take(Process& process, Session::Answer& answer) {
+  const auto it = running_.find(BatchId(answer.ran.batch));
+  CHECK(it != running_.end());  // the session knows what was asked
+  Running& batch = *it->second;
+  if (answer.ran.cancelled) return fail(batch, "Cancelled");
+  const Function& function = parts_.applications.function(batch.start.application, batch.start.function);
+  auto rows = results_of(answer.ran, static_cast<std::uint32_t>(batch.group.size()), answer.space, function);
+  if (!rows) {
+    process.session->retain(std::move(answer.space));
+    return hooks_.lose(process, rows.error().message);
+  }
+  // It is learned from, so no worker can say more than the time that passed.
+  batch.measured += std::clamp(answer.ran.took, Duration{}, data::now() - batch.began - batch.measured);
+  keep(batch, *rows);
+  next_group(batch);
+}
+
+void Batches::keep(Running& batch, std::vector<RowResult>& rows) {
+  std::size_t largest = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const BatchMember& member = batch.start.members[batch.group[r]];
+    InvocationResult& result = batch.results[batch.group[r]];
+    RowResult& row = rows[r];
+    if (!row.error.empty()) {
+      result = failed(member, row.error);
+      continue;
+    }
+    std::size_t bytes = 0;
+    for (const data::Tensor& tensor : row.outputs) bytes += tensor.size + data::Arena::kAlignment;
+    largest = std::max(largest, bytes);
+    result.bytes = Bytes(static_cast<std::int64_t>(bytes));
+    parts_.counters.bytes_out += bytes;
+    parts_.objects.put(member.request, {member.outermost(), member.stage, member.item, member.path},
+                       std::make_shared<const data::Tensors>(std::move(row.outputs)));
+  }
+  batch.instance->outputs.seen(largest);
+}
+
+void Batches::tell_finished(Running& batch) {
+  parts_.pauses.answered(batch.instance->what());
+  BatchFinished finished{.id = batch.start.id,
+                         .results = std::move(batch.results),
+                         .measured = batch.measured,
+                         .held = data::now() - batch.began};
+  let_go(batch, std::move(finished));
+}
+
+void Batches::fail(Running& batch, const std::string& error) {
+  let_go(batch, BatchFailed{.id = batch.start.id, .error = error});
+}
+
+void Batches::let_go(Running& batch, Event event) {
+  Instance& instance = *batch.instance;
+  Process& process = *instance.process;
+  hooks_.ending(process);
+  --instance.running;
+  if (--process.running == 0) process.idle = data::now();
+  process.vcpus -= batch.start.configuration.vcpu;
+  answered_.add(batch.start.id);
+  running_.erase(BatchId(batch.start.id));
+  hooks_.event(std::move(event));
+  hooks_.over(instance);
+}
+
+std::vector<BatchId> Batches::drop(const Instance& instance) {
+  std::vector<BatchId> out;
+  for (const auto& [id, batch] : running_) {
+    if (batch->instance == &instance) out.push_back(id);
+  }
+  for (const BatchId id : out) {
+    answered_.add(id);
+    running_.erase(id);
+  }
+  return out;
+}
+
+void Batches::printed(const Process& process, const std::string& line) {
+  if (!hooks_.log || process.running == 0) return;
+  for (auto& [id, batch] : running_) {
+    if (batch->instance->process != &process) continue;
+    batch->log_bytes += line.size() + 1;
+    if (batch->log_bytes <= kLogBytesMax) hooks_.log(id, line);
+  }
+}
+
+bool Batches::wants_log(const Process& process) const {
+  return std::any_of(running_.begin(), running_.end(), [&](const auto& entry) {
+    return entry.second->instance->process == &process && entry.second->log_bytes <= kLogBytesMax;
+  });
+}
+
+void Batches::look_at_clock(Time now, std::vector<ProcessId>& hanging) {
+  std::vector<BatchId> late;
+  for (const auto& [id, batch] : running_) {
+    if (batch->reads && now > batch->start.latest) late.push_back(id);
+    if (batch->waiting == 0 && now - batch->told > patience_.with_batch(batch->start.expected))
+      hanging.push_back(batch->instance->process->id);
+  }
+  for (const BatchId id : late) let_go(*running_.at(id), BatchExpired{.id = id});
+}
+
+Time Batches::due() const {
+  Time next = Time::max();
+  for (const auto& [id, batch] : running_) {
+    if (batch->waiting == 0) next = std::min(next, batch->told + patience_.with_batch(batch->start.expected));
+    if (batch->reads) next = std::min(next, batch->start.latest);
+  }
+  return next;
+}
+
+std::vector<RunningBatch> Batches::of(InvokerId invoker) const {
+  std::vector<RunningBatch> out;
+  for (const auto& [id, batch] : running_) {
+    if (batch->instance->invoker != invoker) continue;
+    const StartBatch& start = batch->start;
+    RunningBatch& one = out.emplace_back(RunningBatch{.id = id,
+                                                      .instance = start.instance,
+                                                      .configuration = start.configuration,
+                                                      .positions = start.positions,
+                                                      .invocations = {}});
+    for (const BatchMember& member : start.members) one.invocations.push_back(member.invocation);
+  }
+  return out;
+}
+
+}  // namespace sluice::invoker

@@ -1,0 +1,75 @@
+// Batches: those that run here. Inputs are read and gathered, the worker is told, its answer checked and kept.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "invoker/answered.h"
+#include "invoker/batch_reads.h"
+#include "invoker/counters.h"
+#include "invoker/patience.h"
+#include "invoker/results.h"
+#include "invoker/vcpu_limit.h"
+
+namespace sluice::invoker {
+
+class Batches {
+ public:
+  struct Parts {  // of the agent
+    Applications& applications;
+    data::ObjectStore& objects;
+    bus::Objects* others = nullptr;  // null: there are no other machines
+    CrashPauses& pauses;
+    VcpuLimit& limits;
+    AgentCounters& counters;
+  };
+  struct Hooks {
+    std::function<void(Event)> event;
+    std::function<void(BatchId, const std::string& line)> log;   // may be none
+    std::function<void(Process&, const std::string& why)> lose;  // it cannot go on
+    std::function<void(Process&)> ending;                        // a batch in it will be over
+    std::function<void(Instance&)> over;                         // a batch of it is
+  };
+  Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks);
+
+  // `instance`: null if it is not there.
+  void start(StartBatch& command, Instance* instance);
+  void cancel(const CancelBatch& command);
+  void take(Process& process, Session::Answer& answer);
+  // Its process is gone: these fail.
+  [[nodiscard]] std::vector<BatchId> drop(const Instance& instance);
+  void clear() { running_.clear(); }
+
+  // Of batches that run at once in a process nobody knows which one printed: each has the line.
+  void printed(const Process& process, const std::string& line);
+  [[nodiscard]] bool wants_log(const Process& process) const;
+
+  // Ends those whose inputs did not come in time; adds the processes that do not answer.
+  void look_at_clock(Time now, std::vector<ProcessId>& hanging);
+  [[nodiscard]] Time due() const;
+  [[nodiscard]] std::vector<RunningBatch> of(InvokerId invoker) const;
+
+ private:
+  void begin(Running& batch);
+  void next_group(Running& batch);
+  void skip_group(Running& batch, const std::string& error);
+  void keep(Running& batch, std::vector<RowResult>& rows);
+  void tell_finished(Running& batch);
+  void fail(Running& batch, const std::string& error);
+  // It is over, and the scheduler hears how.
+  void let_go(Running& batch, Event event);
+  [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
+
+  Patience patience_;
+  Rng luck_;  // of emulated functions
+  Parts parts_;
+  Hooks hooks_;
+  BatchReads reads_;  // before running_, which hold tickets of it
+  std::map<BatchId, std::unique_ptr<Running>> running_;
+  Answered answered_;
+};
+
+}  // namespace sluice::invoker
