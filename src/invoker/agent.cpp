@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
 #include "invoker/process_tree.h"

@@ -240,7 +240,9 @@ void Batches::look_at_clock(Time now, std::vector<ProcessId>& hanging) {
     if (batch->waiting == 0 && now - batch->told > patience_.with_batch(batch->start.expected))
       hanging.push_back(batch->instance->process->id);
   }
-  for (const BatchId id : late) let_go(*running_.at(id), BatchExpired{.id = id});
+  for (const BatchId id : late) {  // the end of one may be that of its process, with all that is in it
+    if (const auto it = running_.find(id); it != running_.end()) let_go(*it->second, BatchExpired{.id = id});
+  }
 }
 
 Time Batches::due() const {

@@ -3,13 +3,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/rng.h"
 #include "invoker/answered.h"
 #include "invoker/batch_reads.h"
 #include "invoker/counters.h"
+#include "invoker/crash_pauses.h"
 #include "invoker/patience.h"
 #include "invoker/results.h"
 #include "invoker/vcpu_limit.h"

@@ -58,20 +58,33 @@ void end_groups_in(const std::filesystem::path& group) {
   end_group(group);
 }
 
-// A server that was killed could not remove its group `NAME-PID`, beside our own. What its functions left there ends: a
-// program that a function started outlives the worker, and would for ever. Servers hold a lock on their groups; a
-// number alone does not tell, it may be of a process that we cannot see.
+// Nothing but tenants' groups in it, as below.
+bool has_our_shape(const std::filesystem::path& group) {
+  std::error_code failed;
+  for (const auto& inside : std::filesystem::directory_iterator(group, failed)) {
+    if (inside.is_directory(failed) && !inside.path().filename().string().starts_with(kTenantGroup)) return false;
+  }
+  return processes_in(group).empty();
+}
+
+// The process that a group beside our own `PREFIX…-PID` is named after.
+std::optional<std::int64_t> owner_of(const std::string& group, const std::string& own) {
+  const std::string prefix = own.substr(0, own.find('-') + 1);
+  if (prefix.empty() || !group.starts_with(prefix)) return std::nullopt;
+  return parse_int(group.substr(group.rfind('-') + 1));
+}
+
+// A server that was killed could not remove its group. What its functions left there ends: a program that a function
+// started outlives the worker, and would for ever. Servers hold a lock on their groups; a number alone does not tell,
+// it may be of a process that we cannot see, or ours again.
 void end_groups_of_the_dead(const std::string& own) {
   namespace fs = std::filesystem;
-  const fs::path parent = fs::path(own).parent_path();
-  std::string prefix = fs::path(own).filename().string();
-  prefix.resize(prefix.rfind('-') + 1);
   std::error_code failed;
-  for (const fs::directory_entry& group : fs::directory_iterator(parent, failed)) {
-    const std::string name = group.path().filename().string();
-    const auto pid = name.starts_with(prefix) ? parse_int(name.substr(prefix.size())) : std::nullopt;
-    if (!pid || fs::exists(str("/proc/", *pid), failed)) continue;
-    if (const auto ours = locked(group.path(), LOCK_EX | LOCK_NB); ours.valid()) end_groups_in(group.path());
+  for (const fs::directory_entry& group : fs::directory_iterator(fs::path(own).parent_path(), failed)) {
+    const auto pid = owner_of(group.path().filename().string(), fs::path(own).filename().string());
+    if (!pid || (*pid != ::getpid() && fs::exists(str("/proc/", *pid), failed))) continue;
+    const wire::Descriptor free = locked(group.path(), LOCK_EX | LOCK_NB);
+    if (free.valid() && has_our_shape(group.path())) end_groups_in(group.path());
   }
 }
 
@@ -156,8 +169,14 @@ std::string CgroupRoot::make_group(const std::string& controller, const std::str
   for (const std::string& parent : {own, mount}) {
     const std::string folder = str(parent, "/", name);
     end_groups_of_the_dead(folder);
-    if (::mkdir(folder.c_str(), 0755) != 0) continue;
-    held_.push_back(locked(folder, LOCK_SH));
+    if (::mkdir(folder.c_str(), 0700) != 0) continue;  // for nobody else: functions could hold the lock
+    wire::Descriptor held = locked(folder, LOCK_SH | LOCK_NB);
+    // Another server may have taken it for one that was left.
+    if (!held.valid() || !std::filesystem::exists(folder)) {
+      (void)::rmdir(folder.c_str());
+      continue;
+    }
+    held_.push_back(std::move(held));
     return folder;
   }
   return {};
@@ -201,6 +220,7 @@ std::set<std::string> CgroupRoot::folders() const {
 }
 
 CgroupRoot::~CgroupRoot() {
+  if (!processes_.empty()) end_groups_in(processes_);  // first: as above
   std::set<std::string> all = folders();
   if (!cpuset_.empty()) all.insert(cpuset_);
   for (const std::string& folder : all) {

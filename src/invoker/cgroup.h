@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -14,16 +15,19 @@
 
 namespace sluice::invoker {
 
+// What the names of tenants' groups begin with: a group with others in it was not made here.
+inline constexpr std::string_view kTenantGroup = "tenant-";
+
 class CgroupRoot {
  public:
   // Where the system says what is mounted and in which groups we are.
   struct Sources {
     std::string mounts = "/proc/self/mounts", groups = "/proc/self/cgroup";
   };
-  // `name`: "PREFIX-PID", of the group that all workers' groups are in; removed again at the end. What a server of that
-  // prefix that was killed has left in its group is ended. A controller that cannot be used is
-  // absent; of no name: all are. In version 2 a group with processes hands no controllers on: where our own group has
-  // no processes but ours, as that of a service has, they move into a group `main` inside of it, beside the workers'.
+  // `name`: "PREFIX-PID" or "PREFIX-WHAT-PID", of the group that all workers' groups are in; removed again at the end.
+  // What is left in such a group of a process that was killed is ended. A controller that cannot be used is absent; of
+  // no name: all are. In version 2 a group with processes hands no controllers on: where our own group has no processes
+  // but ours, as that of a service has, they move into a group `main` inside of it, beside the workers'.
   explicit CgroupRoot(const std::string& name) : CgroupRoot(name, Sources()) {}
   CgroupRoot(const std::string& name, Sources sources);
   ~CgroupRoot();

@@ -3,8 +3,8 @@
 
 namespace sluice::invoker {
 
-// Gives the freed memory of the calling thread back to the system. It walks the thread's heap: for threads that have
-// nothing to do, not for those that serve.
+// Gives what the calling thread has freed back to the system. It walks the thread's heap (with malloc's own allocator
+// all heaps): for threads that have nothing to do, not for those that serve.
 void give_back_memory();
 
 }  // namespace sluice::invoker

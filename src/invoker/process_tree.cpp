@@ -71,6 +71,7 @@ void end_all(const std::function<std::vector<pid_t>()>& list) {
   }
   for (const auto& [process, handle] : handles) {
     pollfd ended{handle.get(), POLLIN, 0};
+    if (!handle.valid()) continue;  // gone, or where we do not see it
     if (std::find(still.begin(), still.end(), process) != still.end()) (void)::poll(&ended, 1, kTreeEndWaitMs);
   }
 }

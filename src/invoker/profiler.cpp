@@ -1,5 +1,7 @@
 #include "invoker/profiler.h"
 
+#include <unistd.h>
+
 #include <poll.h>
 
 #include <algorithm>
@@ -65,7 +67,7 @@ Result<data::Tensors> made_inputs(const Function& function, data::Arena& arena) 
 class Bench {
  public:
   Bench(const Function& function, const Patience& patience)
-      : function_(function), patience_(patience), limits_(str("sluice-profile-", data::now().count_ns())) {}
+      : function_(function), patience_(patience), limits_(str("sluice-profile-", ::getpid())) {}
   ~Bench() {
     if (session_) end_process(session_->process());
     limits_.leave(kProcess);

@@ -5,7 +5,9 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "invoker/memory.h"
 
@@ -55,10 +57,16 @@ class TaskThread {
         task = std::move(tasks_.front());
         tasks_.pop_front();
       }
-      if (large_)
-        std::thread([done = std::move(task)] { done(); }).join();
-      else
-        task();
+      large_ ? apart(task) : task();
+    }
+  }
+  // Where the system gives no thread it is done here.
+  static void apart(std::function<void()>& task) {
+    const auto run = [&] { std::exchange(task, nullptr)(); };  // what it holds goes there as well
+    try {
+      std::thread(run).join();
+    } catch (const std::system_error&) {
+      run();
     }
   }
   void wait_for_task(std::unique_lock<std::mutex>& lock) {

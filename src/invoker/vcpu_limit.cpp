@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint32_t kWorkerProcessesMax = 1'024;  // of one worker, threads too
 constexpr double kRestingCpus = 0.05;
 
-// Names of tenants are letters, digits, '-', '_' and '.'; "tenant-" keeps them apart from the system's files.
+// Names of tenants are letters, digits, '-', '_' and '.'; the beginning keeps them apart from the system's files.
 std::string folder_of(const std::string& tenant) {
-  return str("tenant-", tenant);
+  return str(kTenantGroup, tenant);
 }
 
 std::string folder_of(ProcessId worker, const std::string& tenant) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "domain/run_path.h"
+
 namespace sluice::live {
 namespace {
 

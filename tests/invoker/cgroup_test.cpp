@@ -87,11 +87,28 @@ constexpr const char* kDead = "sluice-4194305";  // more than the system's highe
 
 TEST(CgroupTree, OfAServerThatWasKilledGoes) {
   Tree tree;
-  fs::create_directories(tree.service() / kDead / "t/w");
-  fs::create_directories(tree.service() / "sluice-of-somebody/t");
+  const std::string again = "sluice-" + std::to_string(::getpid());  // a number that is ours by now
+  for (const char* left : {kDead, "sluice-profile-4194305", again.c_str()}) {
+    fs::create_directories(tree.service() / left / "tenant-t/worker-1");
+  }
   const CgroupRoot groups("sluice-1", tree.sources());
   EXPECT_FALSE(fs::exists(tree.service() / kDead));
-  EXPECT_TRUE(fs::exists(tree.service() / "sluice-of-somebody/t"));
+  EXPECT_FALSE(fs::exists(tree.service() / "sluice-profile-4194305"));
+  EXPECT_FALSE(fs::exists(tree.service() / again));
+}
+
+TEST(CgroupTree, OfSomebodyElseStays) {
+  Tree tree;
+  fs::create_directories(tree.service() / "sluice-of-somebody/tenant-t");
+  fs::create_directories(tree.service() / "other-4194305/tenant-t");
+  fs::create_directories(tree.service() / "sluice-4194306/main");  // a service's, named by a port
+  fs::create_directories(tree.service() / "sluice-4194307/tenant-t");
+  Tree::write(tree.service() / "sluice-4194307/cgroup.procs", "1\n");
+  const CgroupRoot groups("sluice-1", tree.sources());
+  for (const char* others :
+       {"sluice-of-somebody/tenant-t", "other-4194305/tenant-t", "sluice-4194306/main", "sluice-4194307/tenant-t"}) {
+    EXPECT_TRUE(fs::is_directory(tree.service() / others)) << others;
+  }
 }
 
 // A server in another container has a number that says nothing here.
@@ -99,9 +116,10 @@ TEST(CgroupTree, OfAServerThatLivesWhereWeDoNotSeeItStays) {
   Tree tree;
   const CgroupRoot other(kDead, tree.sources());
   ASSERT_EQ(other.version(), 2);
-  fs::create_directory(tree.service() / kDead / "t");
+  fs::create_directory(tree.service() / kDead / "tenant-t");
   const CgroupRoot groups("sluice-1", tree.sources());
-  EXPECT_TRUE(fs::is_directory(tree.service() / kDead / "t"));
+  EXPECT_TRUE(fs::is_directory(tree.service() / kDead / "tenant-t"));
+  EXPECT_EQ(fs::status(tree.service() / kDead).permissions(), fs::perms::owner_all);
 }
 
 }  // namespace
