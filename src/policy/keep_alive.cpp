@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/announced.h"
 #include "policy/loading.h"
 
 namespace sluice::policy {
@@ -15,23 +16,6 @@ struct Calls {
   double gap_ms = 0;  // exponential mean
   void visit(Archive& a) { a(seen, last, gap_ms); }
 };
-
-Duration load_time(const SharedFunction& function) {
-  return function.level == Level::device ? function.cold_start.total()
-                                         : function.cold_start.process + function.cold_start.host;
-}
-
-bool belongs(const View& view, const SharedFunction& function, ApplicationId application) {
-  return std::any_of(function.queues.begin(), function.queues.end(),
-                     [&](QueueId queue) { return view.queue(queue).application == application; });
-}
-
-// Whether requests were announced that will come before the function could be loaded.
-bool is_announced(const View& view, const SharedFunction& function) {
-  return std::any_of(view.announced.begin(), view.announced.end(), [&](const RequestAnnounced& a) {
-    return a.expected - load_time(function) <= view.now && belongs(view, function, a.application);
-  });
-}
 
 // How long idle instances of a function stay: to `until` at least, and `idle` after they did something last.
 struct Stay {

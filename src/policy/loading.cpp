@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policy/announced.h"
 #include "policy/runnable.h"
 #include "profile/cold_start.h"
 
@@ -164,7 +165,8 @@ double worth_of(const View& view, const SharedFunction& function) {
 double worth_of(const View& view, const Instance& instance) {
   const SharedFunction& function = view.functions[instance.function.index()];
   const Demand* demand = demand_of(view, instance.function);
-  const bool needed = (demand != nullptr && demand->ahead > 0) || waiting_for(view, function) > 0;
+  const bool needed =
+      (demand != nullptr && demand->ahead > 0) || waiting_for(view, function) > 0 || is_announced(view, function);
   if (needed && instance.unused) return kPinned;
   double copies = 0;
   for (const std::uint32_t slot : view.instances_of(function.id))

@@ -189,6 +189,20 @@ TEST(Instances, AnnouncedRequestsAreLoadedForAhead) {
   EXPECT_EQ(scene.at(1'000).loaded().arrive(1).decide(), Starts{"a of 1"});
 }
 
+// There is memory for one of the two: what is there for those that were announced does not go for others that were.
+TEST(Instances, AnnouncedRequestsDoNotSendEachOthersFunctionsAway) {
+  Scene scene = three_functions(1, 64);
+  for (const std::uint32_t application : {0u, 1u}) {
+    scene.see(RequestAnnounced{ApplicationId(application), Time::from_ns(1'000'000'000)});
+  }
+  (void)scene.at(880).decide();
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+  for (const double ms : {1'000, 1'001, 1'010, 1'100}) {
+    (void)(ms == 1'000 ? scene.at(ms).loaded() : scene.at(ms)).decide();
+    EXPECT_EQ(scene.said(), Starts{}) << ms;
+  }
+}
+
 TEST(Instances, AnAnnouncementIsOverWhenItsRequestsHaveCome) {
   Scene scene({stage("a")});
   scene.cold_invoker(0).see(RequestAnnounced{ApplicationId(0), Time::from_ns(1'000'000'000), 2});
