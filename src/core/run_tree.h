@@ -114,7 +114,7 @@ class RunTree {
   void visit_timers(Archive& archive);
 
  private:
-  void unlink(Slot run);
+  void unlink(Slot slot);
   void free(Slot run);
 
   Slots<Run> runs_;

@@ -45,7 +45,7 @@ struct Counters {
 };
 
 struct State {
-  State(policy::Policies policies, const Limits& limits, const Transfer& transfer);
+  State(policy::Policies given, const Limits& most, const Transfer& moving);
   State(const State&) = delete;  // applications, loads and runs know other members
   State& operator=(const State&) = delete;
 

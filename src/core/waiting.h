@@ -16,6 +16,6 @@ void put_waiting(State& state, policy::QueueId queue, const policy::Waiting& wai
 // The one at a position of the queue, which waits no more.
 [[nodiscard]] policy::Waiting take_waiting(State& state, policy::QueueId queue, std::size_t at);
 // Those of a request that nobody waits for any more leave their queues.
-void drop_waiting(State& state, Slot request);
+void drop_waiting(State& state, Slot slot);
 
 }  // namespace sluice::core
