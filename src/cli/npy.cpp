@@ -93,7 +93,7 @@ Result<engine::OwnTensor> decode_npy(const std::string& name, std::string_view f
     return wrong("is in Fortran order; save numpy.ascontiguousarray(x)");
   auto shape = shape_of(value_of(header->first, "shape"));
   if (!shape) return wrong("has no shape");
-  engine::OwnTensor out{{name, *type, std::move(*shape)}, std::string(file.substr(header->second))};
+  engine::OwnTensor out{{name, *type, *shape}, std::string(file.substr(header->second))};
   const auto bytes = data::byte_size(*type, out.info.shape);
   if (bytes != out.bytes.size())
     return wrong(str("has ", out.bytes.size(), " bytes of numbers, its shape asks for ", bytes.value_or(0)));
