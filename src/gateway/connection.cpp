@@ -348,8 +348,7 @@ void Connection::finish(Reply reply) {
 }
 
 void Connection::pack_reply(Reply& reply) const {
-  if (reply.packed || reply.body.size() < kPackMin || head_.accept_encoding.empty()) return;
-  reply.packed = true;
+  if (!std::exchange(reply.packable, false) || reply.body.size() < kPackMin || head_.accept_encoding.empty()) return;
   const Encoding encoding = accepted_encoding(head_.accept_encoding);
   if (encoding == Encoding::identity) return;
   reply.body = pack(encoding, reply.body);

@@ -43,7 +43,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] IoThread& thread() { return *thread_; }
   // The answer to the request that is being served; not asked for if the client is gone.
   void finish(const std::function<Reply()>& answer);
-  // Packs the answer to the request that is being served, if its client wants that. Any thread.
+  // Packs the answer to the request that is being served, if it may be packed and its client wants that. Any thread.
   void pack_reply(Reply& reply) const;
 
  private:

@@ -45,7 +45,9 @@ struct Reply {
   std::string body;
   ContentType type = ContentType::json;
   std::string headers;  // further ones, each ended by CRLF
-  bool packed = false;  // or not worth it: set by the server
+  // Packed as gzip or deflate where the client accepts that. Inference alone: Triton's and KServe's clients offer gzip
+  // for everything and unpack nothing else. The server takes it back once the reply is packed, or not worth it.
+  bool packable = false;
 };
 
 class Exchange {

@@ -44,6 +44,7 @@ Reply full_reply(const Pending& pending) {
       reply = reply_of(response.error());
     } else {
       reply.body = std::move(response->body);
+      reply.packable = true;
       if (response->json_bytes) {
         reply.type = ContentType::octets;
         reply.headers = str("Inference-Header-Content-Length: ", *response->json_bytes, "\r\n");

@@ -145,7 +145,9 @@ TEST(HttpServer, TakesChunkedBodiesInPiecesOfAnySize) {
 }
 
 TEST(HttpServer, UnpacksAndPacks) {
-  Calls handler([](const Request& request, const Respond& respond) { reply(respond, std::string(request.body)); });
+  Calls handler([](const Request& request, const Respond& respond) {
+    respond->respond([body = std::string(request.body)] { return Reply{.body = body, .packable = true}; });
+  });
   const auto server = serve(handler);
   Client client(server->port());
   const std::string body(100'000, 'z');
@@ -164,6 +166,21 @@ TEST(HttpServer, UnpacksAndPacks) {
   const Answered broken = client.post("/", "not gzip", "Content-Encoding: gzip\r\n");
   EXPECT_EQ(broken.status, 400);
   EXPECT_EQ(broken.body, R"({"error":"body is no gzip data"})");
+}
+
+// Clients that offer gzip with every request unpack the answers to inferences alone.
+TEST(HttpServer, PacksNothingThatIsNotSaidToBePackable) {
+  Calls handler([](const Request& request, const Respond& respond) {
+    const auto make = [] { return Reply{.body = std::string(100'000, 'z')}; };
+    request.path == "/long" ? respond->respond_at_length(make) : respond->respond(make);
+  });
+  const auto server = serve(handler);
+  Client client(server->port());
+  for (const std::string_view path : {"/", "/long"}) {
+    const Answered answer = client.ask(Client::request("GET", path, "", "Accept-Encoding: gzip, deflate\r\n"));
+    EXPECT_FALSE(answer.has("Content-Encoding")) << path;
+    EXPECT_TRUE(answer.body == std::string(100'000, 'z')) << path;
+  }
 }
 
 TEST(HttpServer, TellsWhenTheClientHangsUp) {

@@ -122,6 +122,17 @@ TEST_F(RouterTest, Infers) {
   EXPECT_EQ(exchange->reply->type, ContentType::json);
 }
 
+TEST_F(RouterTest, LetsNothingButInferencesBePacked) {
+  EXPECT_TRUE(start(Method::post, "/v2/models/echo/infer", kEcho)->reply->packable);
+  EXPECT_FALSE(start(Method::post, "/v2/models/echo/infer", "rubbish")->reply->packable);
+  EXPECT_FALSE(answered({.kind = live::AnswerKind::rejected}).packable);
+  EXPECT_FALSE(start(Method::post, "/v2/repository/index")->reply->packable);
+  for (const std::string_view target :
+       {"/v2", "/v2/models/chain", "/v2/models/chain/config", "/v2/models/stats", "/metrics", "/v1/applications"}) {
+    EXPECT_FALSE(start(Method::get, target)->reply->packable) << target;
+  }
+}
+
 // It arrived while version 1 was deployed; version 2 took its place before the request was let in.
 TEST_F(RouterTest, NamesTheVersionThatServed) {
   service_.when_called([](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
