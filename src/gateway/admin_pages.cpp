@@ -234,8 +234,9 @@ Reply readiness(const live::Snapshot& snapshot, const Principal& principal) {
     list.push_back(
         {{"name", model.name}, {"tenant", model.tenant}, {"state", name_of(model.state)}, {"reason", model.reason}});
   }
-  if (ready) return {};
-  return {.status = 503, .body = text_of({{"error", "not ready"}, {"applications", std::move(list)}})};
+  if (ready) return {.body = text_of({{"ready", true}})};
+  return {.status = 503,
+          .body = text_of({{"ready", false}, {"error", "not ready"}, {"applications", std::move(list)}})};
 }
 
 std::string nodes_page(const live::Snapshot& snapshot, const Principal& principal) {

@@ -28,7 +28,7 @@ namespace sluice::gateway {
 [[nodiscard]] std::string cancelled_page(std::string_view id);
 [[nodiscard]] std::string status_page(const live::Snapshot& snapshot, std::string_view version,
                                       const Principal& principal);
-// 200 without a body; 503 where an application cannot run, with those that the principal sees and why.
+// {"ready": true}; 503 where an application cannot run, with those that the principal sees and why.
 [[nodiscard]] Reply readiness(const live::Snapshot& snapshot, const Principal& principal);
 [[nodiscard]] std::string nodes_page(const live::Snapshot& snapshot, const Principal& principal);
 

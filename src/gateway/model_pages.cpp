@@ -95,6 +95,12 @@ std::string model_metadata(const live::Model& model) {
                   {"outputs", metadata_of(model.outputs)}});
 }
 
+Reply model_readiness(const live::Model& model) {
+  if (model.state == live::ModelState::ready) return {.body = text_of({{"name", model.name}, {"ready", true}})};
+  return {.status = 400,
+          .body = text_of({{"name", model.name}, {"ready", false}, {"error", "Model version not ready"}})};
+}
+
 std::string model_config(const live::Model& model) {
   ordered_json config = {{"name", model.name},
                          {"platform", platform_of(model)},

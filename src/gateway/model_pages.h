@@ -4,12 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/exchange.h"
 #include "live/snapshot.h"
 
 namespace sluice::gateway {
 
 [[nodiscard]] std::string server_metadata(std::string_view name, std::string_view version);
 [[nodiscard]] std::string model_metadata(const live::Model& model);
+// {"name", "ready": true}; 400 where it cannot run.
+[[nodiscard]] Reply model_readiness(const live::Model& model);
 [[nodiscard]] std::string model_config(const live::Model& model);
 [[nodiscard]] std::string model_stats(std::span<const live::Model> models);
 [[nodiscard]] std::string repository_index(std::span<const live::Model> models, bool ready_only);

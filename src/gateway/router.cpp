@@ -103,7 +103,7 @@ class Router final : public Handler {
   void health(std::string_view what, const Request& request, const Respond& respond) const {
     if (what != "live" && what != "ready") return not_found(respond);
     if (!is(Method::get, request, respond)) return;
-    answer(respond, what == "live" ? Reply{} : readiness(*snapshot(), request.principal));
+    answer(respond, what == "live" ? Reply{.body = R"({"live":true})"} : readiness(*snapshot(), request.principal));
   }
 
   // M[/versions/V][/WHAT]
@@ -141,8 +141,7 @@ class Router final : public Handler {
     if (what.empty()) return answer_json(respond, model_metadata(*found.model));
     if (what == "config") return answer_json(respond, model_config(*found.model));
     if (what == "stats") return answer_json(respond, model_stats({found.model, 1}));
-    if (found.model->state == live::ModelState::ready) return answer(respond, {});
-    answer(respond, error_reply(400, "Model version not ready"));
+    answer(respond, model_readiness(*found.model));
   }
 
   void all_stats(const Request& request, const Respond& respond) const {

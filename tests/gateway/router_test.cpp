@@ -15,15 +15,15 @@ TEST_F(RouterTest, TellsOfTheServer) {
   EXPECT_EQ(get("/v2"), R"(200 {"name":"sluice","version":"1.2.3","extensions":["model_repository","schedule_policy",)"
                         R"("model_configuration","binary_tensor_data","parameters","statistics"]})");
   EXPECT_EQ(get("/v2/"), get("/v2"));
-  EXPECT_EQ(get("/v2/health/live"), "200 ");
+  EXPECT_EQ(get("/v2/health/live"), R"(200 {"live":true})");
   EXPECT_EQ(get("/v2/health/ready"),
-            R"(503 {"error":"not ready","applications":[)"
+            R"(503 {"ready":false,"error":"not ready","applications":[)"
             R"({"name":"broken","tenant":"default","state":"UNAVAILABLE","reason":"stage 'ocr' needs 9000 MiB"},)"
             R"({"name":"missing","tenant":"default","state":"UNAVAILABLE","reason":""}]})");
   principal_ = {.tenant = "", .role = Role::caller};
-  EXPECT_EQ(get("/v2/health/ready"), R"(503 {"error":"not ready","applications":[]})");
+  EXPECT_EQ(get("/v2/health/ready"), R"(503 {"ready":false,"error":"not ready","applications":[]})");
   service_.set({});
-  EXPECT_EQ(get("/v2/health/ready"), "200 ");
+  EXPECT_EQ(get("/v2/health/ready"), R"(200 {"ready":true})");
 }
 
 TEST_F(RouterTest, TellsOfAModel) {
@@ -44,8 +44,10 @@ TEST_F(RouterTest, TellsOfAModel) {
       R"(200 {"name":"chain.decode","platform":"sluice_function","backend":"sluice","version_policy":{"latest":{"num_versions":1}},)"
       R"("max_batch_size":1,"input":[{"name":"B","data_type":"TYPE_STRING","dims":[1]}],"output":[],)"
       R"("dynamic_batching":{"preferred_batch_size":[1]}})");
-  EXPECT_EQ(get("/v2/models/chain/ready"), "200 ");
-  EXPECT_EQ(get("/v2/models/missing/ready"), R"(400 {"error":"Model version not ready"})");
+  EXPECT_EQ(get("/v2/models/chain/ready"), R"(200 {"name":"chain","ready":true})");
+  EXPECT_EQ(get("/v2/models/chain/versions/2/ready"), get("/v2/models/chain/ready"));
+  EXPECT_EQ(get("/v2/models/missing/ready"),
+            R"(400 {"name":"missing","ready":false,"error":"Model version not ready"})");
 }
 
 TEST_F(RouterTest, TellsStatistics) {
