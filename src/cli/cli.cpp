@@ -45,7 +45,10 @@ void add_up(CLI::App& app, int& status) {
   command->add_flag("--demo", options->demo, "Deploy the vision example and show a call");
   command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");
   command->add_flag("--triton-errors", options->triton_errors, "503 and Triton's texts instead of 429 and 504");
-  command->add_flag("--open-metrics", options->open_metrics, "/metrics needs no key, whatever the address");
+  auto* open = command->add_flag("--open-metrics", options->open_metrics,
+                                 "/metrics shows the series of all tenants without a key");
+  command->add_flag("--guard-metrics", options->guard_metrics, "/metrics wants a key where other pages do")
+      ->excludes(open);
   command->add_flag("--json", options->json, "Print one line of JSON when ready");
   command->callback([options, &status] { status = up_command(*options); });
 }

@@ -138,6 +138,11 @@ void serve_until_told(live::Platform& platform, gateway::HttpServer& server, con
   say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
 }
 
+gateway::OpenMetrics open_metrics_of(const UpOptions& options) {
+  using gateway::OpenMetrics;
+  return options.guard_metrics ? OpenMetrics::none : options.open_metrics ? OpenMetrics::all : OpenMetrics::server;
+}
+
 // Run by the server's first thread.
 gateway::Companion scheduler_of(live::Platform& platform) {
   return {.descriptor = platform.descriptor(),
@@ -165,7 +170,7 @@ int up_command(const UpOptions& options) {
                                            {.version = SLUICE_VERSION,
                                             .triton_errors = options.triton_errors,
                                             .id_secret = (*platform)->id_secret(),
-                                            .open_metrics = options.open_metrics});
+                                            .open_metrics = open_metrics_of(options)});
   auto server = gateway::HttpServer::start(
       {.listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads}, *router,
       scheduler_of(**platform));

@@ -14,7 +14,8 @@ struct UpOptions {
   bool demo = false;
   bool durable = false;        // survive power loss, not only crashes
   bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504
-  bool open_metrics = false;   // /metrics needs no key
+  bool open_metrics = false;   // /metrics shows the series of all tenants without a key
+  bool guard_metrics = false;  // /metrics wants a key like other pages
   bool json = false;           // one line of JSON when it is ready, instead of tables
 };
 // Serves until SIGTERM or SIGINT, which drain; a second one stops at once. 0 if it ran, 1 if it could not.

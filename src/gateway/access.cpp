@@ -1,6 +1,5 @@
 #include "gateway/access.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,6 +51,11 @@ bool is_health(const Knock& knock) {
   return knock.method == Method::get && (knock.path == "/v2/health/live" || knock.path == "/v2/health/ready");
 }
 
+// Of no tenant: sees nobody's names.
+Principal passer_by() {
+  return {.tenant = "", .role = Role::caller};
+}
+
 }  // namespace
 
 Role needed_role(Method method, std::string_view path) {
@@ -81,15 +85,19 @@ Admission Access::admit_guest(const Knock& knock) const {
   }
   const bool welcome = knock.local && identity_.open_to_guests();
   if (welcome && needed_role(knock.method, knock.path) == Role::guest) return Principal{};
-  if (is_open_metrics(knock)) return Principal{};
-  if (is_health(knock)) return Principal{.tenant = "", .role = Role::caller};  // who sees nobody's names
+  if (auto guest = metrics_guest(knock)) return *std::move(guest);
+  if (is_health(knock)) return passer_by();
   if (!knock.local) return needs_key("this server needs a key");
   if (!welcome) return needs_key("this server needs a key, since it has several tenants");
   return needs_key("this needs a key on every address");
 }
 
-bool Access::is_open_metrics(const Knock& knock) const {
-  return open_metrics_ && knock.method == Method::get && knock.path == "/metrics";
+// Names, traffic and costs of applications are their tenant's own: with several tenants only a key shows them.
+std::optional<Principal> Access::metrics_guest(const Knock& knock) const {
+  const bool asked = knock.method == Method::get && knock.path == "/metrics";
+  if (!asked || open_metrics_ == OpenMetrics::none) return std::nullopt;
+  const bool everything = open_metrics_ == OpenMetrics::all || identity_.open_to_guests();
+  return everything ? Principal{} : passer_by();
 }
 
 }  // namespace sluice::gateway

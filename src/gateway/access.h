@@ -2,10 +2,12 @@
 // a loopback address serves callers of its own machine while there is one tenant, but no web page: a browser sends what
 // a page asks for.
 #pragma once
+#include <optional>
 #include <string_view>
 
 #include "domain/principal.h"
 #include "gateway/exchange.h"
+#include "gateway/open_metrics.h"
 #include "live/identity.h"
 
 namespace sluice::gateway {
@@ -15,17 +17,17 @@ namespace sluice::gateway {
 
 class Access {
  public:
-  // `open_metrics`: /metrics needs no key, whatever the address.
-  Access(const live::Identity& identity, bool open_metrics) : identity_(identity), open_metrics_(open_metrics) {}
+  Access(const live::Identity& identity, OpenMetrics open_metrics) : identity_(identity), open_metrics_(open_metrics) {}
 
   [[nodiscard]] Admission admit(const Knock& knock) const;
 
  private:
   [[nodiscard]] Admission admit_guest(const Knock& knock) const;
-  [[nodiscard]] bool is_open_metrics(const Knock& knock) const;
+  // Nothing: /metrics is not asked for, or wants a key.
+  [[nodiscard]] std::optional<Principal> metrics_guest(const Knock& knock) const;
 
   const live::Identity& identity_;
-  bool open_metrics_;
+  OpenMetrics open_metrics_;
 };
 
 }  // namespace sluice::gateway

@@ -316,21 +316,19 @@ void AnswerMetrics::append_rejections(std::string& out, const Principal& princip
   }
 }
 
-// The machines and the server as a whole are for those who see everything.
-std::string AnswerMetrics::page(const live::Snapshot& snapshot, const Principal& principal) const {
+std::string AnswerMetrics::page(const live::Snapshot& snapshot, const Principal& principal, bool server) const {
   std::string out;
-  const bool all = principal.sees_everything();
-  const Models models = all ? Models(snapshot.models) : snapshot.models_of(principal.tenant);
+  const Models models = principal.sees_everything() ? Models(snapshot.models) : snapshot.models_of(principal.tenant);
   append_applications(out, models);
   append_histograms(out, snapshot, principal);
   append_stage_seconds(out, models, "sluice_stage_queue_seconds", "Time in queues", &live::ModelStats::OfStage::queue);
   append_stage_seconds(out, models, "sluice_stage_exec_seconds", "Time of running", &live::ModelStats::OfStage::infer);
   append_batch_sizes(out, models);
   append_rejections(out, principal);
-  if (all) append_server(out, snapshot);
+  if (server) append_server(out, snapshot);
   append_cold_starts(out, snapshot, principal);
-  if (all) append_scheduler(out, snapshot);
-  if (all) append_nodes(out, snapshot);
+  if (server) append_scheduler(out, snapshot);
+  if (server) append_nodes(out, snapshot);
   append_triton(out, models);
   return out;
 }

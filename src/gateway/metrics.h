@@ -49,8 +49,8 @@ class AnswerMetrics {
     std::string_view tenant, name;  // of an application
   };
   void observe(const Whose& application, const live::Answer& answer);
-  // What the principal sees of the whole page.
-  [[nodiscard]] std::string page(const live::Snapshot& snapshot, const Principal& principal) const;
+  // The series of the applications that the principal sees; `server`: also of the machines and the server as a whole.
+  [[nodiscard]] std::string page(const live::Snapshot& snapshot, const Principal& principal, bool server) const;
 
  private:
   struct OfApplication {

@@ -84,7 +84,11 @@ class Router final : public Handler {
 
   void metrics(const Request& request, const Respond& respond) const {
     if (!is(Method::get, request, respond)) return;
-    answer(respond, {.body = endpoints_->metrics.page(*snapshot(), request.principal), .type = ContentType::metrics});
+    // What everybody sees without a key is not hidden from those who have one.
+    const bool open = endpoints_->options.open_metrics != OpenMetrics::none;
+    const bool server = open || request.principal.sees_everything();
+    answer(respond,
+           {.body = endpoints_->metrics.page(*snapshot(), request.principal, server), .type = ContentType::metrics});
   }
 
   // --- /v2

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gateway/exchange.h"
+#include "gateway/open_metrics.h"
 #include "live/identity.h"
 #include "live/service.h"
 
@@ -14,7 +15,7 @@ struct RouterOptions {
   std::string version;
   bool triton_errors = false;  // 503 and Triton's texts instead of 429 and 504
   std::string id_secret;       // of the request ids that clients see (request_ids.h)
-  bool open_metrics = false;   // /metrics needs no key on any address
+  OpenMetrics open_metrics = OpenMetrics::server;
 };
 
 // `service` and `identity` must live until the server that calls the router has stopped.

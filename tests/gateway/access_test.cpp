@@ -35,7 +35,7 @@ class AccessTest : public testing::Test {
   }
 
   FakeIdentity identity_;
-  bool open_metrics_ = false;
+  OpenMetrics open_metrics_ = OpenMetrics::server;
 };
 
 TEST_F(AccessTest, LetsGuestsOnLoopbackCallAndLook) {
@@ -78,24 +78,41 @@ TEST_F(AccessTest, GivesEachRoleWhatItIsFor) {
 TEST_F(AccessTest, ServesNobodyWithoutAKeyWhereOthersCanReachIt) {
   EXPECT_EQ(elsewhere("", Method::get, "/v2"), 401u);
   EXPECT_EQ(elsewhere("", Method::post, "/v2/models/m/infer"), 401u);
-  EXPECT_EQ(elsewhere("", Method::get, "/metrics"), 401u);
   EXPECT_EQ(elsewhere("wrong", Method::get, "/v2"), 401u);
   EXPECT_EQ(elsewhere("", Method::get, "/v2/health/live"), 200u);
   EXPECT_EQ(elsewhere("", Method::get, "/v2/health/ready"), 200u);
   EXPECT_EQ(elsewhere("", Method::post, "/v2/health/ready"), 401u);
 }
 
-TEST_F(AccessTest, OpensMetricsOnRequest) {
-  open_metrics_ = true;
+// Scrapers and balancers have no key.
+TEST_F(AccessTest, ShowsMetricsWithoutAKeyUnlessTheyAreGuarded) {
   EXPECT_EQ(elsewhere("", Method::get, "/metrics"), 200u);
+  EXPECT_EQ(elsewhere("", Method::post, "/metrics"), 401u);
+  EXPECT_EQ(elsewhere("wrong", Method::get, "/metrics"), 401u);
   EXPECT_EQ(elsewhere("", Method::get, "/v1/status"), 401u);
+  open_metrics_ = OpenMetrics::none;
+  EXPECT_EQ(elsewhere("", Method::get, "/metrics"), 401u);
+  EXPECT_EQ(elsewhere("caller", Method::get, "/metrics"), 200u);
+  EXPECT_EQ(on_loopback("", Method::get, "/metrics"), 200u);
+}
+
+TEST_F(AccessTest, ShowsNoTenantsSeriesToThoseWithoutAKeyOnceThereAreSeveral) {
+  const auto guest = [&] {
+    return std::get<Principal>(Access(identity_, open_metrics_).admit({.path = "/metrics", .host = "my.host"}));
+  };
+  EXPECT_TRUE(guest().sees_everything());
+  identity_.all_tenants.push_back({.name = "acme", .id = TenantId(1), .quota = {}});
+  EXPECT_FALSE(guest().sees("acme"));
+  EXPECT_FALSE(guest().sees("default"));
+  open_metrics_ = OpenMetrics::all;
+  EXPECT_TRUE(guest().sees("acme"));
 }
 
 // Functions can reach the loopback as well.
 TEST_F(AccessTest, IsClosedToGuestsOnceThereAreSeveralTenants) {
   identity_.all_tenants.push_back({.name = "acme", .id = TenantId(1), .quota = {}});
   EXPECT_EQ(on_loopback("", Method::post, "/v2/models/m/infer"), 401u);
-  EXPECT_EQ(on_loopback("", Method::get, "/metrics"), 401u);
+  EXPECT_EQ(on_loopback("", Method::get, "/v1/status"), 401u);
   EXPECT_EQ(on_loopback("", Method::get, "/v2/health/live"), 200u);
   EXPECT_EQ(on_loopback("caller", Method::post, "/v2/models/m/infer"), 200u);
 }
@@ -113,7 +130,9 @@ TEST_F(AccessTest, IsClosedToWebPagesOnLoopback) {
 }
 
 TEST_F(AccessTest, SaysWhatIsMissing) {
-  const auto text = [&](const Knock& knock) { return std::get<Reply>(Access(identity_, false).admit(knock)).body; };
+  const auto text = [&](const Knock& knock) {
+    return std::get<Reply>(Access(identity_, open_metrics_).admit(knock)).body;
+  };
   EXPECT_EQ(text({.path = "/v2"}),
             R"({"error":"this server needs a key: send a key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"})");
   EXPECT_EQ(text({.method = Method::post, .path = "/v1/applications", .key = "caller"}),
@@ -221,7 +240,19 @@ TEST_F(ScopeTest, PagesTellATenantOfItself) {
   EXPECT_NE(metrics.find("nv_inference_count{tenant=\"acme\",model=\"echo\""), std::string::npos);
   EXPECT_EQ(metrics.find("chain"), std::string::npos);
   EXPECT_EQ(metrics.find("default"), std::string::npos);
-  EXPECT_EQ(metrics.find("sluice_in_system_requests"), std::string::npos);
+  EXPECT_NE(metrics.find("sluice_in_system_requests"), std::string::npos);
+  router_ = make_router(service_, identity_, {.open_metrics = OpenMetrics::none});
+  EXPECT_EQ(get("/metrics").find("sluice_in_system_requests"), std::string::npos);
+}
+
+TEST_F(ScopeTest, MetricsTellAPasserByOfTheServerAlone) {
+  principal_ = {.tenant = "", .role = Role::caller};
+  const std::string page = get("/metrics");
+  EXPECT_NE(page.find("sluice_in_system_requests 7\n"), std::string::npos);
+  EXPECT_NE(page.find("sluice_node_ready{node=\"local\"} 1\n"), std::string::npos);
+  for (const std::string_view theirs : {"tenant=", "application=", "chain", "echo", "acme"}) {
+    EXPECT_EQ(page.find(theirs), std::string::npos) << theirs;
+  }
 }
 
 TEST_F(ScopeTest, AdminsSeeEverythingAndActForOthers) {

@@ -229,6 +229,9 @@ def identity(s):
     s.ask("POST", "/v1/tenants", {"name": "a/b"})
     s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
     s.ask("GET", "/v2/health/live", headers=nobody)
+    said = s.server.call("GET", "/metrics", headers=nobody)
+    if said[0] != 200 or b"tenant=" in said[2] or b"sluice_node_ready" not in said[2]:
+        raise Failure(f"metrics without a key: {said}")
     s.comment("keys")
     key = s.ask("POST", "/v1/keys", {"name": "bob", "tenant": "acme", "role": "deployer"})["key"]
     s.ask("GET", "/v1/keys")
