@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "data/json.h"
 #include "gateway/endpoints.h"
 #include "gateway/http_reply.h"
 #include "gateway/invalid.h"
+#include "gateway/json_body.h"
 #include "gateway/refusal.h"
 
 namespace sluice::gateway {
@@ -41,15 +41,6 @@ ordered_json tenant_of(const store::Tenant& tenant) {
 
 ordered_json key_of(const std::string& name, const Principal& principal) {
   return {{"name", name}, {"tenant", principal.tenant}, {"role", name_of(principal.role)}};
-}
-
-Result<data::Json> object_in(std::string_view body) {
-  constexpr std::size_t kBodyMax = 64u << 10;
-  if (body.size() > kBodyMax) return invalid(str("the body is longer than ", kBodyMax, " bytes"));
-  auto json = data::parse_json(body);
-  if (!json) return invalid(str("the body is no JSON: ", json.error().message));
-  if (json->as<data::JsonObject>() == nullptr) return invalid("the body is no JSON object");
-  return json;
 }
 
 Result<std::string> text_in(const data::Json& json, std::string_view field, std::string_view otherwise) {

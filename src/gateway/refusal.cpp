@@ -24,7 +24,7 @@ struct Refusal {
   std::optional<double> latency_ms;
 };
 
-Reply reply_of(const Refusal& refusal) {
+Reply as_reply(const Refusal& refusal) {
   Reply reply{.status = refusal.status};
   reply.body = "{\"error\":";
   append_json(reply.body, refusal.text);
@@ -111,7 +111,7 @@ Reply finished(Refusal refusal, const RefusedCall& call) {
   if (call.triton_errors && (refusal.status == 429 || refusal.status == 504)) {
     refusal = in_words_of_triton(std::move(refusal), call.caller_id);
   }
-  return reply_of(refusal);
+  return as_reply(refusal);
 }
 
 }  // namespace

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "base/text.h"
-#include "data/json.h"
 #include "gateway/access.h"
 #include "gateway/admin_pages.h"
 #include "gateway/endpoints.h"
 #include "gateway/http_reply.h"
+#include "gateway/invalid.h"
+#include "gateway/json_body.h"
 #include "gateway/model_pages.h"
 #include "gateway/models.h"
+#include "gateway/refusal.h"
 #include "gateway/target.h"
 
 namespace sluice::gateway {
@@ -29,13 +31,15 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The body is optional; `ready` is the only key there is.
-bool asks_for_ready(std::string_view body) {
-  constexpr std::size_t kBodyMax = 4096;
-  if (body.empty() || body.size() > kBodyMax) return false;
-  const auto json = data::parse_json(body);
-  const data::Json* ready = json ? json->find("ready") : nullptr;
-  return ready != nullptr && ready->as<bool>() != nullptr && *ready->as<bool>();
+// The body of a question for the index is optional; `ready` is the only key that means something.
+Result<bool> asks_for_ready(std::string_view body) {
+  if (body.empty()) return false;
+  const auto json = object_in(body);
+  if (!json) return json.error();
+  const data::Json* ready = json->find("ready");
+  if (ready == nullptr) return false;
+  if (const bool* only = ready->as<bool>()) return *only;
+  return invalid("'ready' is neither true nor false");
 }
 
 class Router final : public Handler {
@@ -162,9 +166,10 @@ class Router final : public Handler {
     if (!index && !load && !unload) return not_found(respond);
     if (!is(Method::post, request, respond)) return;
     if (index) {
+      const auto ready_only = asks_for_ready(request.body);
+      if (!ready_only) return answer(respond, reply_of(ready_only.error()));
       const auto now = snapshot();
-      const auto models = now->models_of(request.principal.tenant);
-      return answer_json(respond, repository_index(models, asks_for_ready(request.body)));
+      return answer_json(respond, repository_index(now->models_of(request.principal.tenant), *ready_only));
     }
     answer(respond, error_reply(400, load ? "models are not loaded over this interface: use 'sluice deploy FILE'"
                                           : "models are not unloaded over this interface: use 'sluice remove NAME'"));

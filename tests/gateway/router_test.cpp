@@ -89,13 +89,24 @@ TEST_F(RouterTest, ListsTheRepository) {
             R"(200 [{"name":"chain","version":"2","state":"READY"},{"name":"echo","version":"1","state":"READY"},)"
             R"({"name":"chain.decode","version":"1","state":"READY"}])");
   const std::string all = post("/v2/repository/index");
-  for (const char* other :
-       {R"({"note":"\"ready\": true"})", R"({"ready":"true"})", R"({"inner":{"ready":true}})", "ready true"})
+  for (const char* other : {R"({"note":"\"ready\": true"})", R"({"ready":false})", R"({"inner":{"ready":true}})", "{}"})
     EXPECT_EQ(post("/v2/repository/index", other), all) << other;
   EXPECT_EQ(post("/v2/repository/models/m/load"),
             R"(400 {"error":"models are not loaded over this interface: use 'sluice deploy FILE'"})");
   EXPECT_EQ(post("/v2/repository/models/m/unload"),
             R"(400 {"error":"models are not unloaded over this interface: use 'sluice remove NAME'"})");
+}
+
+TEST_F(RouterTest, RefusesRubbishThatAsksForTheRepository) {
+  const auto index = [&](std::string_view body) { return post("/v2/repository/index", body); };
+  EXPECT_EQ(index("ready true"), R"(400 {"error":"the body is no JSON: JSON, byte 1: a value is expected"})");
+  EXPECT_EQ(index(R"([{"ready":true}])"), R"(400 {"error":"the body is no JSON object"})");
+  EXPECT_EQ(index("true"), R"(400 {"error":"the body is no JSON object"})");
+  for (const char* wrong : {R"({"ready":"true"})", R"({"ready":1})", R"({"ready":null})"}) {
+    EXPECT_EQ(index(wrong), R"(400 {"error":"'ready' is neither true nor false"})") << wrong;
+  }
+  EXPECT_EQ(index(R"({"note":")" + std::string(70'000, 'x') + R"("})"),
+            R"(400 {"error":"the body is longer than 65536 bytes"})");
 }
 
 TEST_F(RouterTest, RefusesUnknownUrlsAndMethods) {

@@ -141,6 +141,9 @@ def models(s):
     s.ask("GET", "/v2/models/stats")
     s.ask("POST", "/v2/repository/index")
     s.ask("POST", "/v2/repository/index", {"ready": True})
+    s.ask("POST", "/v2/repository/index", b"ready")
+    s.ask("POST", "/v2/repository/index", [True])
+    s.ask("POST", "/v2/repository/index", {"ready": "yes"})
     s.ask("POST", "/v2/repository/models/plain/load")
     s.ask("POST", "/v2/repository/models/plain/unload")
 
