@@ -15,23 +15,10 @@ std::string text_of(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string_view platform_of(const live::Model& model) {
-  return model.is_function ? "sluice_function" : "sluice_application";
-}
-
 ordered_json metadata_of(const std::vector<Port>& ports) {
   ordered_json list = ordered_json::array();
   for (const Port& port : ports) {
     list.push_back({{"name", port.name}, {"datatype", name_of(port.type)}, {"shape", shown_shape(port)}});
-  }
-  return list;
-}
-
-ordered_json config_of(const std::vector<Port>& ports) {
-  ordered_json list = ordered_json::array();
-  for (const Port& port : ports) {
-    const std::string type = port.type == DataType::bytes ? "TYPE_STRING" : str("TYPE_", name_of(port.type));
-    list.push_back({{"name", port.name}, {"data_type", type}, {"dims", port.shape}});
   }
   return list;
 }
@@ -68,16 +55,11 @@ ordered_json stats_of(const live::Model& model) {
           {"memory_usage", ordered_json::array()}};
 }
 
-ordered_json steps_of(const Application& application) {
-  ordered_json steps = ordered_json::array();
-  for (const Stage& stage : application.workflow.stages) {
-    if (stage.kind != Stage::Kind::run) continue;
-    steps.push_back({{"model_name", application.function(stage.function).name}, {"model_version", -1}});
-  }
-  return steps;
-}
-
 }  // namespace
+
+std::string_view platform_of(const live::Model& model) {
+  return model.is_function ? "sluice_function" : "ensemble";
+}
 
 std::string server_metadata(std::string_view name, std::string_view version) {
   return text_of({{"name", name},
@@ -99,21 +81,6 @@ Reply model_readiness(const live::Model& model) {
   if (model.state == live::ModelState::ready) return {.body = text_of({{"name", model.name}, {"ready", true}})};
   return {.status = 400,
           .body = text_of({{"name", model.name}, {"ready", false}, {"error", "Model version not ready"}})};
-}
-
-std::string model_config(const live::Model& model) {
-  ordered_json config = {{"name", model.name},
-                         {"platform", platform_of(model)},
-                         {"backend", "sluice"},
-                         {"version_policy", {{"latest", {{"num_versions", 1}}}}},
-                         {"max_batch_size", 1},
-                         {"input", config_of(model.inputs)},
-                         {"output", config_of(model.outputs)},
-                         {"dynamic_batching", {{"preferred_batch_size", {model.batch_max}}}}};
-  if (!model.is_function && model.application != nullptr) {
-    config["ensemble_scheduling"] = {{"step", steps_of(*model.application)}};
-  }
-  return text_of(config);
 }
 
 std::string model_stats(std::span<const live::Model> models) {

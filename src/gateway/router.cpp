@@ -13,6 +13,7 @@
 #include "gateway/http_reply.h"
 #include "gateway/invalid.h"
 #include "gateway/json_body.h"
+#include "gateway/model_config.h"
 #include "gateway/model_pages.h"
 #include "gateway/models.h"
 #include "gateway/refusal.h"

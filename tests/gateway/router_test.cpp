@@ -28,22 +28,11 @@ TEST_F(RouterTest, TellsOfTheServer) {
 
 TEST_F(RouterTest, TellsOfAModel) {
   const std::string metadata =
-      R"(200 {"name":"chain","versions":["2"],"platform":"sluice_application",)"
+      R"(200 {"name":"chain","versions":["2"],"platform":"ensemble",)"
       R"("inputs":[{"name":"I","datatype":"FP32","shape":[-1,3,-1,-1]}],"outputs":[{"name":"L","datatype":"BYTES","shape":[-1,1]}]})";
   EXPECT_EQ(get("/v2/models/chain"), metadata);
   EXPECT_EQ(get("/v2/models/chain/versions/2"), metadata);
   EXPECT_EQ(get("/v2/models/ch%61in?x=1"), metadata);
-  EXPECT_EQ(
-      get("/v2/models/chain/config"),
-      R"(200 {"name":"chain","platform":"sluice_application","backend":"sluice","version_policy":{"latest":{"num_versions":1}},)"
-      R"("max_batch_size":1,"input":[{"name":"I","data_type":"TYPE_FP32","dims":[3,-1,-1]}],)"
-      R"("output":[{"name":"L","data_type":"TYPE_STRING","dims":[1]}],"dynamic_batching":{"preferred_batch_size":[8]},)"
-      R"("ensemble_scheduling":{"step":[{"model_name":"decode","model_version":-1},{"model_name":"label","model_version":-1}]}})");
-  EXPECT_EQ(
-      get("/v2/models/chain.decode/config"),
-      R"(200 {"name":"chain.decode","platform":"sluice_function","backend":"sluice","version_policy":{"latest":{"num_versions":1}},)"
-      R"("max_batch_size":1,"input":[{"name":"B","data_type":"TYPE_STRING","dims":[1]}],"output":[],)"
-      R"("dynamic_batching":{"preferred_batch_size":[1]}})");
   EXPECT_EQ(get("/v2/models/chain/ready"), R"(200 {"name":"chain","ready":true})");
   EXPECT_EQ(get("/v2/models/chain/versions/2/ready"), get("/v2/models/chain/ready"));
   EXPECT_EQ(get("/v2/models/missing/ready"),
