@@ -48,8 +48,10 @@ void append_triton(std::string& out, Models models) {
   };
   counter("nv_inference_request_success", "Requests answered", [](const Stats& s) { return s.success.count; });
   append_triton_failures(out, models);
-  counter("nv_inference_count", "Rows inferred", [](const Stats& s) { return s.inferences; });
-  counter("nv_inference_exec_count", "Batches run", [](const Stats& s) { return s.executions; });
+  counter("nv_inference_count", "Inferences: of an application requests, of a function invocations",
+          [](const Stats& s) { return s.inferences; });
+  counter("nv_inference_exec_count", "Executions: of an application requests, of a function batches",
+          [](const Stats& s) { return s.executions; });
   counter("nv_inference_request_duration_us", "Time of requests", [&](const Stats& s) { return us(s.success); });
   counter("nv_inference_queue_duration_us", "Time in queues", [&](const Stats& s) { return us(s.queue); });
   counter("nv_inference_compute_input_duration_us", "Time of inputs",

@@ -20,10 +20,11 @@ class BatchCounts {
     ApplicationId application;
     RunPath path;  // of its oldest member
     StageId stage;
+    FunctionId function;  // of the application
     std::uint32_t members = 0;
     Duration waited;  // all of them together
   };
-  static void count(Installed& installed, const Batch& batch, const BatchFinished& event, Time now);
+  static void count(Directory& directory, const Batch& batch, const BatchFinished& event, Time now);
   static void count_stage(Installed& installed, const Batch& batch, Duration measured);
 
   std::unordered_map<BatchId, Batch> under_way_;

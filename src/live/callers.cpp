@@ -1,6 +1,20 @@
 #include "live/callers.h"
 
 namespace sluice::live {
+namespace {
+
+// A run of a workflow is an execution of its own, whatever batches its stages were in.
+void count_run(ModelStats& stats, Time now) {
+  ++stats.inferences;
+  ++stats.executions;
+  stats.last_inference_ms = now.count_ns() / 1'000'000;
+  for (Counted* counted : {&stats.queue, &stats.compute_input, &stats.compute_infer, &stats.compute_output})
+    ++counted->count;
+  if (stats.batches.empty()) stats.batches.push_back({.size = 1, .infer = {}});
+  stats.batches.front().infer = stats.compute_infer;
+}
+
+}  // namespace
 
 void Callers::add(RequestId request, const Pending& pending) {
   if (pending.timeout) timeouts_.emplace(*pending.timeout, request);
@@ -81,7 +95,9 @@ void Callers::ended(const Untaken& untaken, const bus::AnswerTaken& taken, Time 
   const RequestState state = taken.error.empty() ? untaken.state : RequestState::failed;
   const bool finished = answered.kind == bus::Answered::Kind::finished && taken.error.empty();
   const Dollars cost = answered.cost.to_dollars();
-  ModelStats& stats = told_.directory[untaken.application].stats;
+  Installed& installed = told_.directory[untaken.application];
+  ModelStats& stats = installed.stats;
+  if (finished && !installed.is_function) count_run(stats, now);  // of a function its batches are counted
   --stats.pending;
   stats.cost += cost;
   stats.met += state == RequestState::met ? 1 : 0;

@@ -30,8 +30,11 @@ struct Counted {  // how often and how long in all
 // Since the start of the server.
 struct ModelStats {
   std::uint64_t met = 0, late = 0, rejected = 0, failed = 0, cancelled = 0;
-  std::uint64_t inferences = 0, executions = 0;  // rows, batches
-  std::int64_t last_inference_ms = 0;            // Unix time
+  // As Triton counts: of a function invocations that succeeded and batches, alone or inside of applications; of an
+  // application requests that were answered, both times, since every one is a run of its own.
+  std::uint64_t inferences = 0, executions = 0;
+  std::int64_t last_inference_ms = 0;  // Unix time
+  // Each is counted once an inference. A batch's time is that of every member; of an application all stages add up.
   Counted success, fail, queue, compute_input, compute_infer, compute_output;
   struct OfBatch {
     std::uint32_t size = 0;
