@@ -43,10 +43,13 @@ struct Sink {
   const InputHead& head;
   std::size_t expected, taken = 0;
 
-  [[nodiscard]] Error too_many() const {
-    return invalid(
-        str("input '", head.name, "' has more than the ", expected, " elements of its shape ", shape_text(head.shape)));
+  // Triton's sentence, and where it is.
+  [[nodiscard]] Error wrong_count(std::string_view got) const {
+    return invalid(str("Unable to parse 'data': Shape does not match true shape of 'data' field: input '", head.name,
+                       "' has ", got, " elements, its shape ", shape_text(head.shape), " has ", expected));
   }
+  [[nodiscard]] Error too_many() const { return wrong_count(str("more than ", expected)); }
+  [[nodiscard]] Error too_few() const { return wrong_count(str(taken)); }
   [[nodiscard]] Error does_not_fit(std::string_view token) const {
     while (!token.empty() && (token.back() == ' ' || token.back() == '\n')) token.remove_suffix(1);
     return invalid(str("input '", head.name, "' has ", printable(token, 40), " as element ", taken, ", which is no ",
@@ -118,21 +121,13 @@ struct CountSink : Sink {
   }
 };
 
-Error too_few(const Sink& sink, const live::Model& model) {
-  const std::size_t missing = sink.expected - std::min(sink.expected, sink.taken);
-  return invalid(str("unexpected size for input '", sink.head.name, "', expecting ",
-                     missing * std::max<std::size_t>(1, data::element_size(sink.head.type)),
-                     " additional bytes for model '", model.name, "'"));
-}
-
 template <class T>
-Result<data::Tensor> place_numbers(const InputHead& head, ondemand::array data, std::size_t count,
-                                   const live::Model& model, data::Arena* arena) {
+Result<data::Tensor> place_numbers(const InputHead& head, ondemand::array data, std::size_t count, data::Arena* arena) {
   auto tensor = allocate(head, count * sizeof(T), arena);
   if (!tensor) return tensor;
   NumberSink<T> sink{{head, count}, tensor->bytes().data()};
   if (Status done = walk(data, sink); !done) return done.error();
-  if (sink.taken != count) return too_few(sink, model);
+  if (sink.taken != count) return sink.too_few();
   return tensor;
 }
 
@@ -140,7 +135,7 @@ Result<data::Tensor> place_texts(const InputHead& head, ondemand::array data, st
                                  const live::Model& model, data::Arena* arena) {
   BytesSink sink{{head, count}};
   if (Status done = walk(data, sink); !done) return done.error();
-  if (sink.taken != count) return too_few(sink, model);
+  if (sink.taken != count) return sink.too_few();
   return place(head, sink.out, model, arena);
 }
 
@@ -148,27 +143,27 @@ Result<data::Tensor> place_typed(const InputHead& head, ondemand::array data, st
                                  const live::Model& model, data::Arena* arena) {
   switch (head.type) {
     case DataType::boolean:
-      return place_numbers<bool>(head, data, count, model, arena);
+      return place_numbers<bool>(head, data, count, arena);
     case DataType::uint8:
-      return place_numbers<std::uint8_t>(head, data, count, model, arena);
+      return place_numbers<std::uint8_t>(head, data, count, arena);
     case DataType::uint16:
-      return place_numbers<std::uint16_t>(head, data, count, model, arena);
+      return place_numbers<std::uint16_t>(head, data, count, arena);
     case DataType::uint32:
-      return place_numbers<std::uint32_t>(head, data, count, model, arena);
+      return place_numbers<std::uint32_t>(head, data, count, arena);
     case DataType::uint64:
-      return place_numbers<std::uint64_t>(head, data, count, model, arena);
+      return place_numbers<std::uint64_t>(head, data, count, arena);
     case DataType::int8:
-      return place_numbers<std::int8_t>(head, data, count, model, arena);
+      return place_numbers<std::int8_t>(head, data, count, arena);
     case DataType::int16:
-      return place_numbers<std::int16_t>(head, data, count, model, arena);
+      return place_numbers<std::int16_t>(head, data, count, arena);
     case DataType::int32:
-      return place_numbers<std::int32_t>(head, data, count, model, arena);
+      return place_numbers<std::int32_t>(head, data, count, arena);
     case DataType::int64:
-      return place_numbers<std::int64_t>(head, data, count, model, arena);
+      return place_numbers<std::int64_t>(head, data, count, arena);
     case DataType::fp32:
-      return place_numbers<float>(head, data, count, model, arena);
+      return place_numbers<float>(head, data, count, arena);
     case DataType::fp64:
-      return place_numbers<double>(head, data, count, model, arena);
+      return place_numbers<double>(head, data, count, arena);
     case DataType::bytes:
       return place_texts(head, data, count, model, arena);
     case DataType::fp16:
@@ -197,7 +192,7 @@ Result<data::Tensor> place_json(const InputHead& head, ondemand::array data, std
   if (*count > json_bytes) {
     CountSink sink{{head, *count}};
     if (Status done = walk(data, sink); !done) return done.error();
-    return too_few(sink, model);
+    return sink.too_few();
   }
   return place_typed(head, data, *count, model, arena);
 }

@@ -141,8 +141,8 @@ Result<data::Tensor> place(const InputHead& head, std::string_view bytes, const 
 
 Result<data::Tensor> place_raw(std::string_view body, const live::Model& model, data::Arena* arena) {
   if (model.inputs.size() != 1) {
-    return invalid(str("a raw binary request needs a model with exactly one input, but '", model.name, "' has ",
-                       model.inputs.size()));
+    return invalid(str("Raw request must only have 1 input (found 1) to be deduced but got ", model.inputs.size(),
+                       " inputs in '", model.name, "' model configuration"));
   }
   const Port& port = model.inputs.front();
   if (port.type == DataType::bytes) {

@@ -285,7 +285,11 @@ Result<InferRequest> read_json(std::string_view json, std::string_view raw, cons
 
 Result<InferRequest> read_raw(std::string_view body, const live::Model& model, data::Arena* arena) {
   auto tensor = place_raw(body, model, arena);
-  if (!tensor) return tensor.error();
+  if (!tensor) {
+    Error refused = tensor.error();
+    if (refused.code == ErrorCode::invalid) refused.message = id_prefix({}) + refused.message;  // it has none
+    return refused;
+  }
   InferRequest out;
   out.inputs = std::make_shared<data::Tensors>();
   out.inputs->push_back(*std::move(tensor));

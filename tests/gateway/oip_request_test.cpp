@@ -114,16 +114,16 @@ TEST_F(OipRequest, RefusesTypesWithoutJsonForm) {
 }
 
 TEST_F(OipRequest, CountsElements) {
-  EXPECT_EQ(value("INT32", "[1]"), "unexpected size for input 'a', expecting 4 additional bytes for model 'open'");
-  EXPECT_EQ(value("INT32", "[1,2,3]"), "input 'a' has more than the 2 elements of its shape [2]");
-  EXPECT_EQ(value("INT32", "[1]", "[1000]"),
-            "unexpected size for input 'a', expecting 3996 additional bytes for model 'open'");
+  const std::string wrong = "Unable to parse 'data': Shape does not match true shape of 'data' field: input 'a' has ";
+  EXPECT_EQ(value("INT32", "[1]"), wrong + "1 elements, its shape [2] has 2");
+  EXPECT_EQ(value("INT32", "[1,2,3]"), wrong + "more than 2 elements, its shape [2] has 2");
+  EXPECT_EQ(value("INT32", "[1]", "[1000]"), wrong + "1 elements, its shape [1000] has 1000");
   EXPECT_EQ(value("INT32", "[1]", "[17000000]"),
             "JSON input 'a' has a byte_size (68000000 bytes) that exceeds the maximum allowed value of 67108864 bytes. "
             "Please use the binary data format for it.");
   EXPECT_EQ(value("INT32", "[1]", "[4294967296,4294967296]"),
             "input 'a' has a shape too large: [4294967296,4294967296]");
-  EXPECT_EQ(value("BYTES", R"(["a"])"), "unexpected size for input 'a', expecting 1 additional bytes for model 'open'");
+  EXPECT_EQ(value("BYTES", R"(["a"])"), wrong + "1 elements, its shape [2] has 2");
 }
 
 TEST_F(OipRequest, ChecksInputsAgainstTheModel) {
@@ -241,16 +241,20 @@ TEST_F(OipRequest, TakesARawBodyAsTheOnlyInput) {
   EXPECT_EQ(bytes_of(text->inputs->front()), raw_text({"hello"}));
 
   EXPECT_EQ(raw_request(line, "abc").error().message,
-            "The shape of the raw input 'L' can not be deduced: 3 bytes do not fill the shape [-1,2]");
-  EXPECT_EQ(
-      raw_request(kImage, "abcd").error().message,
-      "The shape of the raw input 'I' can not be deduced because there are more than one variable-sized dimension");
+            "[request id: <id_unknown>] The shape of the raw input 'L' can not be deduced: 3 bytes do not fill the "
+            "shape [-1,2]");
+  EXPECT_EQ(raw_request(kImage, "abcd").error().message,
+            "[request id: <id_unknown>] The shape of the raw input 'I' can not be deduced because there are more than "
+            "one variable-sized dimension");
   EXPECT_EQ(raw_request(kAdder, "abcd").error().message,
-            "a raw binary request needs a model with exactly one input, but 'adder' has 2");
-  EXPECT_EQ(raw_request(a_model("t", {port("T", DataType::bytes, {2})}), "abcd").error().message,
-            "For BYTE datatype raw input 'T', the model must have input shape [1], expected [2]");
+            "[request id: <id_unknown>] Raw request must only have 1 input (found 1) to be deduced but got 2 inputs in "
+            "'adder' "
+            "model configuration");
+  EXPECT_EQ(
+      raw_request(a_model("t", {port("T", DataType::bytes, {2})}), "abcd").error().message,
+      "[request id: <id_unknown>] For BYTE datatype raw input 'T', the model must have input shape [1], expected [2]");
   EXPECT_EQ(raw_request(a_model("f", {port("F", DataType::int8, {2})}), "abcd").error().message,
-            "input byte size mismatch for input 'F' for model 'f'. Expected 2, got 4");
+            "[request id: <id_unknown>] input byte size mismatch for input 'F' for model 'f'. Expected 2, got 4");
 }
 
 TEST_F(OipRequest, ReadsParameters) {

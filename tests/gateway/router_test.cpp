@@ -158,6 +158,37 @@ TEST_F(RouterTest, InfersWithBytes) {
   EXPECT_EQ(exchange->reply->type, ContentType::octets);
 }
 
+// What one output says wins over what the request says of all.
+TEST_F(RouterTest, MixesBytesAndJsonAsEachOutputSays) {
+  service_.when_called([](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
+    data::Tensors outputs = *call.inputs;
+    for (const char* name : {"Y", "Z"}) {
+      outputs.push_back(outputs.front());
+      outputs.back().info.name = name;
+    }
+    answer({.request = id, .outputs = std::move(outputs)});
+  });
+  const auto body_of = [&](std::string_view all, std::string_view x, std::string_view y) {
+    const std::string json = R"({"parameters":{"binary_data_output":)" + std::string(all) +
+                             R"(},"inputs":[{"name":"X","shape":[1],"datatype":"FP32","data":[1]}],"outputs":[)" +
+                             R"({"name":"X","parameters":{"binary_data":)" + std::string(x) +
+                             R"(}},{"name":"Y","parameters":{"binary_data":)" + std::string(y) + R"(}},{"name":"Z"}]})";
+    return start(Method::post, "/v2/models/open/infer", json)->reply->body;
+  };
+  live::Snapshot snapshot = a_snapshot();
+  snapshot.models.insert(snapshot.models.begin() + 4, a_model("open", {}));
+  service_.set(std::move(snapshot));
+  const auto output = [](std::string_view name, bool binary) {
+    return R"({"name":")" + std::string(name) + R"(","datatype":"FP32","shape":[1],)" +
+           (binary ? R"("parameters":{"binary_data_size":4}})" : R"("data":[1.0]})");
+  };
+  const std::string head = R"({"model_name":"open","model_version":"1","outputs":[)", one = raw<float>({1});
+  EXPECT_EQ(body_of("true", "false", "true"),
+            head + output("X", false) + "," + output("Y", true) + "," + output("Z", true) + "]}" + one + one);
+  EXPECT_EQ(body_of("false", "false", "true"),
+            head + output("X", false) + "," + output("Y", true) + "," + output("Z", false) + "]}" + one);
+}
+
 TEST_F(RouterTest, PassesTheCallOn) {
   live::Call seen;
   service_.when_called([&](const live::Call& call, RequestId id, const live::OnAnswer& answer) {
