@@ -41,6 +41,8 @@ void add_up(CLI::App& app, int& status) {
   command->add_option("--cluster", options->cluster, "A document with machines to emulate (default: this machine)");
   command->add_option("--scheduler", options->scheduler, "Its name (default sluice)");
   command->add_option("--objects", options->objects, "Shared memory for tensors (default 2GB)");
+  command->add_option("--max-request-bytes", options->request_bytes_max,
+                      "The longest body of a request, also when unpacked (default 256MiB)");
   command->add_option("--threads", options->threads, "Of the gateway (default 1)")->check(CLI::Range(1, 64));
   command->add_flag("--demo", options->demo, "Deploy the vision example and show a call");
   command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");

@@ -5,6 +5,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
@@ -67,15 +68,19 @@ Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
   return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
 }
 
+Result<Bytes> size_of(std::string_view option, const std::string& text) {
+  const auto size = parse_bytes(text);
+  if (size && size->count() > 0) return *size;
+  return Error{ErrorCode::invalid, str(option, " '", text, "' is not a size; write 2GB or 512MiB")};
+}
+
 Result<live::PlatformOptions> platform_options(const UpOptions& options) {
   live::PlatformOptions out{.directory = data_directory(options.data), .scheduler = options.scheduler, .say = say};
   auto nodes = nodes_of(options);
   if (!nodes) return nodes.error();
   out.nodes = std::move(*nodes);
-  const auto objects = parse_bytes(options.objects);
-  if (!objects || objects->count() <= 0) {
-    return Error{ErrorCode::invalid, str("--objects '", options.objects, "' is not a size; write 2GB or 512MiB")};
-  }
+  const auto objects = size_of("--objects", options.objects);
+  if (!objects) return objects.error();
   out.objects = *objects;
   if (options.durable) out.store.durability = store::Durability::power;
   auto spawner = spawner_options(out.directory);
@@ -158,6 +163,8 @@ int up_command(const UpOptions& options) {
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  const auto body_max = size_of("--max-request-bytes", options.request_bytes_max);
+  if (!body_max) return fail(body_max.error().message);
   auto configured = platform_options(options);
   if (!configured) return fail(configured.error().message);
   const std::string directory = configured->directory;
@@ -171,9 +178,11 @@ int up_command(const UpOptions& options) {
                                             .triton_errors = options.triton_errors,
                                             .id_secret = (*platform)->id_secret(),
                                             .open_metrics = open_metrics_of(options)});
-  auto server = gateway::HttpServer::start(
-      {.listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads}, *router,
-      scheduler_of(**platform));
+  gateway::ServerOptions serving{
+      .listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads};
+  serving.body_bytes_max = static_cast<std::size_t>(body_max->count());
+  serving.bodies_bytes_max = std::max(serving.bodies_bytes_max, serving.body_bytes_max);  // the longest fits alone
+  auto server = gateway::HttpServer::start(std::move(serving), *router, scheduler_of(**platform));
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());
   if (options.demo) {

@@ -10,7 +10,8 @@ struct UpOptions {
   std::string cluster;  // a document with machines to emulate; empty: this one
   std::string scheduler = "sluice";
   std::string objects = "2GB";  // of shared memory for tensors
-  unsigned threads = 1;         // of the gateway
+  std::string request_bytes_max = "256MiB";
+  unsigned threads = 1;  // of the gateway
   bool demo = false;
   bool durable = false;        // survive power loss, not only crashes
   bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504

@@ -372,7 +372,8 @@ void Connection::refuse_parse(error_code error) {
     return refuse_request(431, str("the head of the request is longer than ", options.head_bytes_max, " bytes"));
   }
   if (error == http::error::body_limit) {
-    return refuse_request(413, str("the body of the request is longer than ", options.body_bytes_max, " bytes"));
+    return refuse_request(413, str("the body of the request is longer than ", options.body_bytes_max,
+                                   " bytes: 'sluice up --max-request-bytes' says how long it may be"));
   }
   if (error == http::error::buffer_overflow) {
     return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");

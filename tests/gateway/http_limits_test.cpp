@@ -57,7 +57,9 @@ TEST(HttpLimits, LimitsTheBodyBeforeReadingIt) {
   const auto server = serve(handler, {.body_bytes_max = 1000});
   const Answered answer = Client(server->port()).ask("POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n");
   EXPECT_EQ(answer.status, 413);
-  EXPECT_EQ(answer.body, R"({"error":"the body of the request is longer than 1000 bytes"})");
+  EXPECT_EQ(
+      answer.body,
+      R"({"error":"the body of the request is longer than 1000 bytes: 'sluice up --max-request-bytes' says how long it may be"})");
   EXPECT_TRUE(answer.has("Connection: close"));
   const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, 'x');
   EXPECT_EQ(Client(server->port()).ask(chunked + "\r\n0\r\n\r\n").status, 413);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """How `sluice up` begins and ends: what it cannot do is one line and status 1; SIGTERM drains, a second one does not."""
+import gzip
 import json
 import os
 import signal
@@ -112,6 +113,23 @@ class CannotStart(unittest.TestCase):
             with self.subTest(objects=nonsense):
                 self.up("--objects", nonsense)
 
+    def test_max_request_bytes_nonsense(self):
+        for nonsense in ("much", "-1MB", "0"):
+            with self.subTest(size=nonsense):
+                self.assertIn("--max-request-bytes", self.up("--max-request-bytes", nonsense))
+
+
+class Limits(unittest.TestCase):
+    def test_max_request_bytes(self):
+        with Folder() as data, Server(data, "--max-request-bytes", "20KiB") as server:
+            server.deploy("plain.yaml")
+            text = json.dumps(floats(1)).encode()
+            self.assertEqual(server.call("POST", "/v2/models/plain/infer", text.ljust(20 << 10))[0], 200)
+            packed = {"Content-Encoding": "gzip"}
+            for body, headers in ((text.ljust((20 << 10) + 1), {}), (gzip.compress(text.ljust((20 << 10) + 1)), packed)):
+                status, _, said = server.call("POST", "/v2/models/plain/infer", body, headers)
+                self.assertEqual(status, 413, said)
+                self.assertIn("longer than 20480 bytes", json.loads(said)["error"])
 
 
 class Ends(unittest.TestCase):
