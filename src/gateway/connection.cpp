@@ -26,6 +26,16 @@ constexpr std::size_t kSmallReply = 16u << 10;  // up to this head and body are 
 constexpr std::size_t kPackMin = 1024;          // a shorter reply is not worth packing
 constexpr std::size_t kDrainedMax = 16u << 20;  // bytes of a refused request that are still taken
 constexpr auto kDrainTime = std::chrono::seconds(2);
+constexpr auto kProbeTime = std::chrono::seconds(1);  // after which a client that ended its side is looked for
+
+// False: the client is gone.
+bool send_continue(Socket& socket) {
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  error_code error;
+  const std::size_t sent = socket.write_some(asio::buffer(kContinue.data(), kContinue.size()), error);
+  if (error == asio::error::would_block) return true;  // it has enough to read
+  return !error && sent == kContinue.size();
+}
 
 Clock::duration to_chrono(Duration duration) {
   return std::chrono::nanoseconds(duration.count_ns());
@@ -92,6 +102,12 @@ void Connection::check_timeout() {
       if (waited > kDrainTime) close();
       return;
     case Phase::serving:
+      if (!peer_ended_ || waited <= kProbeTime) return;
+      // What is sent to a client that is gone comes back as a reset, which fails the next try. One that waits for its
+      // reply has to skip this one. HTTP/1.0 has none: such a client is waited for.
+      since_ = thread_->now();
+      if (!head_.old && !send_continue(socket_)) close();
+      return;
     case Phase::closed:
       return;
   }
@@ -104,7 +120,7 @@ void Connection::stop_if_idle() {
 // --- reading
 
 void Connection::read() {
-  if (reading_ || peer_gone_ || phase_ == Phase::closed) return;
+  if (reading_ || peer_ended_ || phase_ == Phase::closed) return;
   into_body_ = phase_ == Phase::body && !in_place_ && !parser_->chunked() && in_.size() == 0;
   asio::mutable_buffer target;
   if (into_body_) {
@@ -147,12 +163,11 @@ void Connection::drop_late_bytes() {
   read();
 }
 
-// The client may only have ended its side: a reply that comes is still written.
+// The client has ended its side, or is gone: that looks the same. It gets the replies to all that it has sent.
 void Connection::on_hang_up() {
-  peer_gone_ = true;
-  keep_alive_ = false;
+  peer_ended_ = true;
   if (phase_ != Phase::serving && phase_ != Phase::writing) return close();
-  if (const auto turn = turn_.lock()) turn->disconnected();
+  since_ = thread_->now();
 }
 
 void Connection::advance() {
@@ -165,6 +180,7 @@ void Connection::advance() {
     if (!whole && !refused) break;
   }
   advancing_ = false;
+  if (peer_ended_ && phase_ <= Phase::body) return close();  // nothing follows that would make it whole
   read();
 }
 
@@ -192,9 +208,10 @@ bool Connection::take_head() {
 }
 
 bool Connection::check_head() {
-  keep_alive_ = parser_->keep_alive() && !thread_->stopping() && !peer_gone_;
-  if (head_.transfer_encoding && !parser_->chunked()) {
-    refuse_request(501, "Transfer-Encoding other than chunked is not served");
+  keep_alive_ = parser_->keep_alive() && !thread_->stopping();
+  if (const auto fault = settle(head_)) {
+    keep_alive_ = false;  // where the next one begins is not known
+    refuse_at_head(error_reply(fault->status, fault->text));
     return false;
   }
   if (!let_in()) return false;
@@ -226,9 +243,7 @@ void Connection::begin_body() {
   progress_ = 0;
   parser_->eager(true);
   if (!head_.expects_continue || in_.size() > 0) return;
-  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-  error_code ignored;  // a client that does not get it sends its body anyhow after a while
-  socket_.write_some(asio::buffer(kContinue.data(), kContinue.size()), ignored);
+  (void)send_continue(socket_);  // a client that does not get it sends its body anyhow after a while
 }
 
 bool Connection::take_sized_body() {
@@ -422,7 +437,7 @@ void Connection::written() {
 
 // Closing while bytes of the client are unread would reset the connection and take our reply away from it.
 void Connection::drain() {
-  if (peer_gone_) return close();
+  if (peer_ended_) return close();
   enter(Phase::draining);
   error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);

@@ -3,7 +3,8 @@
 //
 //   idle ─▶ head ─▶ body ─▶ serving ─▶ writing ─▶ idle … or draining ─▶ closed
 //
-// A read is always under way, also while a request is served: that is how a client that hangs up is noticed.
+// A read is always under way, also while a request is served: that is how a client that hangs up is noticed. One that
+// only ended its own side still gets its replies.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -84,7 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const bool trusted_;
   Phase phase_ = Phase::idle;
   bool reading_ = false, into_body_ = false;  // a read is under way; it writes into body_
-  bool advancing_ = false, keep_alive_ = true, peer_gone_ = false;
+  bool advancing_ = false, keep_alive_ = true, peer_ended_ = false;
   Clock::time_point since_;  // of the phase, or of its last progress
 
   InputBuffer in_;

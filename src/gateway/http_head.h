@@ -13,14 +13,24 @@ namespace sluice::gateway {
 
 struct Head {
   Method method = Method::get;
-  bool head_only = false;  // HEAD: the reply has no body
+  bool head_only = false;  // HEAD: a GET whose reply has no body
   std::string target;
   std::optional<std::string> json_bytes;
   std::string content_encoding, accept_encoding, key, host, origin;
   bool transfer_encoding = false, expects_continue = false;
-  bool old = false;  // HTTP/1.0
+  bool other_coding = false;  // Transfer-Encoding says something else than `chunked`, once
+  bool old = false;           // HTTP/1.0
+  unsigned hosts = 0;         // fields of that name
   void clear();
 };
+
+// What RFC 9112 has refused before anybody looks at the request.
+struct HeadFault {
+  unsigned status = 400;
+  std::string_view text;
+};
+// Nothing: it is fine, and a target like http://HOST/PATH has become /PATH with that host, which wins over the field.
+[[nodiscard]] std::optional<HeadFault> settle(Head& head);
 
 // One request. What has no length of its own (chunked) goes to `body`; other bodies are left to the connection.
 class HeadParser final : public boost::beast::http::basic_parser<true> {

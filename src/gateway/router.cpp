@@ -25,7 +25,10 @@ namespace {
 using Parts = std::span<const std::string_view>;
 
 std::string_view name_of(Method method) {
-  return method == Method::get ? "GET" : method == Method::post ? "POST" : method == Method::remove ? "DELETE" : "";
+  return method == Method::get      ? "GET, HEAD"
+         : method == Method::post   ? "POST"
+         : method == Method::remove ? "DELETE"
+                                    : "";
 }
 
 bool is_number(std::string_view text) {

@@ -70,6 +70,15 @@ class Client {
     in_.erase(0, std::min(length, in_.size()));
     return answer;
   }
+  // The head of the next answer, to a request whose answer has no body.
+  std::string receive_head() {
+    std::size_t end = std::string::npos;
+    while ((end = in_.find("\r\n\r\n")) == std::string::npos && more()) {
+    }
+    std::string head = in_.substr(0, end == std::string::npos ? 0 : end + 2);
+    in_.erase(0, end == std::string::npos ? 0 : end + 4);
+    return head;
+  }
   // True once the server has hung up and nothing is left to read.
   bool is_closed() {
     while (more()) {
@@ -81,7 +90,9 @@ class Client {
     send(bytes);
     return receive();
   }
-  Answered get(std::string_view target) { return ask(std::string("GET ") + std::string(target) + " HTTP/1.1\r\n\r\n"); }
+  Answered get(std::string_view target) {
+    return ask(std::string("GET ") + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
   Answered post(std::string_view target, std::string_view body, std::string_view headers = {}) {
     return ask(request("POST", target, body, headers));
   }
@@ -89,8 +100,8 @@ class Client {
   static std::string request(std::string_view method, std::string_view target, std::string_view body,
                              std::string_view headers = {}) {
     return std::string(method) + " " + std::string(target) +
-           " HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + std::string(headers) + "\r\n" +
-           std::string(body);
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+           std::string(headers) + "\r\n" + std::string(body);
   }
 
  private:

@@ -65,7 +65,7 @@ TEST_F(CompanionTest, WorksSoonForARequestOfTheSameThreadWithoutABell) {
   });
   const auto server = HttpServer::start({.listen = "127.0.0.1:0"}, handler, companion()).value();
   Client client(server->port());
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(client.receive().body, "from the companion");
   server->stop(Duration::s(1));
   EXPECT_EQ(worked_, 1);

@@ -68,7 +68,8 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   const auto server = serve(handler);
   Client client(server->port());
   client.send(Client::request("POST", "/1", "one") + Client::request("POST", "/later", "") +
-              Client::request("POST", "/2", "two") + "GET /3 HTTP/1.1\r\n\r\nGET /4 HTTP/1.1\r\n");
+              Client::request("POST", "/2", "two") +
+              "GET /3 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /4 HTTP/1.1\r\nHost: localhost\r\n");
   EXPECT_EQ(client.receive().body, "/1? one");
   reply(desk.take(), "later");
   EXPECT_EQ(client.receive().body, "later");
@@ -115,7 +116,7 @@ TEST(HttpServer, TakesChunkedBodies) {
   Calls handler(describe);
   const auto server = serve(handler);
   Client client(server->port());
-  const std::string head = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string head = "POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_EQ(client.ask(head + "3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n").body, "/c? abc0123456789");
   for (const char c : head + "3\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n") client.send({&c, 1});
   EXPECT_EQ(client.receive().body, "/c? abcde");
@@ -127,7 +128,7 @@ TEST(HttpServer, TakesChunkedBodies) {
 TEST(HttpServer, TakesChunkedBodiesInPiecesOfAnySize) {
   Calls handler(describe);
   const auto server = serve(handler);
-  const std::string head = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string head = "POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const auto& [body, answer] : {std::pair<std::string, std::string>("0\r\n\r\n", "/c? "),
                                      {"0;x\r\n\r\n", "/c? "},
                                      {"00\r\nA: b\r\n\r\n", "/c? "},
@@ -192,7 +193,7 @@ TEST(HttpServer, TellsWhenTheClientHangsUp) {
   });
   const auto server = serve(handler);
   Client client(server->port());
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const Respond respond = desk.take();
   client.close();
   gone.wait();
@@ -205,11 +206,79 @@ TEST(HttpServer, StillAnswersAClientThatOnlyEndedItsSide) {
   Calls handler([&](const Request&, const Respond& respond) { desk.put(respond); });
   const auto server = serve(handler);
   Client client(server->port());
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   client.end_sending();
   reply(desk.take(), "bye");
   EXPECT_EQ(client.receive().body, "bye");
   EXPECT_TRUE(client.is_closed());
+}
+
+// It is told apart from one that is gone, whose request is given up (TellsWhenTheClientHangsUp).
+TEST(HttpServer, DoesNotGiveUpTheRequestOfAClientThatOnlyEndedItsSide) {
+  Desk desk;
+  std::atomic<bool> gone = false;
+  Calls handler([&](const Request&, const Respond& respond) {
+    respond->on_disconnect([&] { gone = true; });
+    desk.put(respond);
+  });
+  const auto server = serve(handler);
+  Client client(server->port());
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx");
+  client.end_sending();
+  const Respond respond = desk.take();
+  EXPECT_EQ(client.receive().status, 100);  // what finds out whether the client is still there
+  EXPECT_EQ(client.receive().status, 100);
+  EXPECT_FALSE(gone);
+  reply(respond, "after all");
+  Answered answer = client.receive();
+  while (answer.status == 100) answer = client.receive();
+  EXPECT_EQ(answer.body, "after all");
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, AnswersAllThatWasSentBeforeTheClientEndedItsSide) {
+  Desk desk;
+  Calls handler([&](const Request& request, const Respond& respond) {
+    request.path == "/later" ? desk.put(respond) : describe(request, respond);
+  });
+  const auto server = serve(handler);
+  Client client(server->port());
+  client.send("GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n" + Client::request("POST", "/2", "two") +
+              "GET /3 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /never whole");
+  client.end_sending();
+  reply(desk.take(), "one");
+  EXPECT_EQ(client.receive().body, "one");
+  EXPECT_EQ(client.receive().body, "/2? two");
+  EXPECT_EQ(client.receive().body, "/3? ");
+  EXPECT_TRUE(client.is_closed());
+}
+
+TEST(HttpServer, AnswersHeadAsGetWithoutTheBody) {
+  Calls handler(describe);
+  const auto server = serve(handler);
+  Client client(server->port());
+  const Answered whole = client.get("/a?b");
+  client.send("HEAD /a?b HTTP/1.1\r\nHost: localhost\r\n\r\nGET /next HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive_head(), whole.head);
+  EXPECT_TRUE(whole.has("Content-Length: 5\r\n"));
+  EXPECT_EQ(client.receive().body, "/next? ");
+}
+
+TEST(HttpServer, TakesTargetsThatNameTheHost) {
+  std::string host;
+  Calls handler(describe, [&](const Knock& knock) {
+    host = std::string(knock.host) + " " + std::string(knock.path);
+    return Admission(Principal{});
+  });
+  const auto server = serve(handler);
+  Client client(server->port());
+  EXPECT_EQ(client.get("http://other:80/v2/x?y=1").body, "/v2/x?y=1 ");
+  EXPECT_EQ(host, "other:80 /v2/x");  // not what the field says
+  EXPECT_EQ(client.get("HTTPS://other").body, "/? ");
+  EXPECT_EQ(client.get("http://other?y").body, "/?y ");
+  EXPECT_EQ(client.get("ftp://other/x").body, "ftp://other/x? ");
+  EXPECT_EQ(client.get("/a?u=http://other/x").body, "/a?u=http://other/x ");
+  EXPECT_EQ(client.get("http:///x").body, R"({"error":"the target of the request names no host"})");
 }
 
 TEST(HttpServer, AnswersForAHandlerThatForgets) {
@@ -235,7 +304,7 @@ TEST(HttpServer, SaysContinueToThoseWhoWait) {
   Calls handler(describe);
   const auto server = serve(handler);
   Client client(server->port());
-  client.send("POST /e HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send("POST /e HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(client.receive().status, 100);
   EXPECT_EQ(client.ask("abc").body, "/e? abc");
 }
@@ -244,13 +313,13 @@ TEST(HttpServer, ClosesWhenTheClientWants) {
   Calls handler(describe);
   const auto server = serve(handler);
   Client modern(server->port()), old(server->port()), kept(server->port()), head(server->port());
-  EXPECT_TRUE(modern.ask("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").has("Connection: close"));
+  EXPECT_TRUE(modern.ask("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").has("Connection: close"));
   EXPECT_TRUE(modern.is_closed());
   EXPECT_EQ(old.ask("GET / HTTP/1.0\r\n\r\n").status, 200);
   EXPECT_TRUE(old.is_closed());
   EXPECT_TRUE(kept.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").has("Connection: keep-alive"));
   EXPECT_EQ(kept.get("/").status, 200);
-  head.send("HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  head.send("HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(head.receive().body, "");
 }
 
@@ -288,7 +357,7 @@ TEST(HttpServer, FinishesWhatHasBegunBeforeItStops) {
   Calls handler([&](const Request&, const Respond& respond) { desk.put(respond); });
   auto server = serve(handler, {.threads = 2});
   Client idle(server->port()), busy(server->port()), idle_too(server->port()), beside(server->port());
-  busy.send("GET / HTTP/1.1\r\n\r\n");
+  busy.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const Respond respond = desk.take();
   std::thread stopping([&] { server->stop(Duration::s(20)); });
   for (Client* client : {&idle, &idle_too, &beside}) EXPECT_TRUE(client->is_closed());  // both threads know
@@ -310,7 +379,7 @@ TEST(HttpServer, StopsAfterItsGraceWhateverHandlersDo) {
   });
   auto server = serve(handler);
   Client client(server->port());
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const Respond respond = desk.take();
   server->stop(Duration::ms(10));
   gone.wait();

@@ -183,7 +183,7 @@ def random_bytes(address, rng):
         exchange(address, rng.randbytes(rng.randrange(1, 4000)), half_close=True, allowed=(501,))
     for _ in range(10):
         line = bytes(rng.choices(b"GETPOSTHDLA /v12\r\n:.%\0\xff", k=100))
-        exchange(address, line + b" HTTP/1.1\r\n\r\n", half_close=True, allowed=(501,))
+        exchange(address, line + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", half_close=True, allowed=(501,))
     exchange(address, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + rng.randbytes(200), half_close=True)  # TLS
     exchange(address, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", half_close=True)
 
