@@ -132,6 +132,19 @@ class Limits(unittest.TestCase):
                 self.assertIn("longer than 20480 bytes", json.loads(said)["error"])
 
 
+class GuardedAddress(unittest.TestCase):
+    """One that others than this machine can reach: without a key there is health, and metrics unless they are guarded."""
+
+    def statuses(self, *options):
+        with Folder() as data, Server(data, *options, listen="0.0.0.0:0") as server:
+            return [server.call("GET", path, headers={"X-API-Key": ""})[0]
+                    for path in ("/v2/health/live", "/v2/health/ready", "/metrics", "/v2", "/v1/status")]
+
+    def test_without_a_key(self):
+        self.assertEqual(self.statuses(), [200, 200, 200, 401, 401])
+        self.assertEqual(self.statuses("--guard-metrics"), [200, 200, 401, 401, 401])
+
+
 class Ends(unittest.TestCase):
     def in_background(self, server, answers):
         """A synchronous request under way; its answer is appended."""
