@@ -169,7 +169,7 @@ class Ends(unittest.TestCase):
                 thread.join()
                 self.assertEqual(answers[0][0], 200, answers)
                 self.assertEqual(server.wait(), 0)
-                self.assertEqual(server.lines[-1], "ok: everything was answered")
+                self.assertIn("ok: everything was answered", server.lines)  # a slow step may be told after it
                 self.assertEqual(marked(server.mark), [])
                 self.assertEqual(left_control_groups([server.pid]), [])
                 with Server(data) as again:
