@@ -3,19 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstring>
-
+#include "base/ending.h"
 #include "base/text.h"
+#include "engine/program.h"
 #include "wire/process.h"
 
 namespace sluice::invoker {
 namespace {
 
 std::string in_words(const wire::ProcessEnd& end) {
-  if (!end.by_signal) return str("exited with code ", end.number);
-  const char* name = ::sigabbrev_np(end.number);
-  return str("was killed by signal ", end.number, name == nullptr ? "" : str(" (SIG", name, ")"));
+  return ending_in_words(end.by_signal != 0, end.number);
 }
 
 }  // namespace
@@ -32,6 +29,18 @@ std::optional<std::string> how_it_ended(const WorkerProcess& process) {
   wire::ProcessEnd end;
   if (::read(process.end.get(), &end, sizeof end) != sizeof end) return std::nullopt;
   return in_words(end);
+}
+
+std::string over_memory(Bytes most) {
+  return str("went over its memory limit of ", to_string(most));
+}
+
+std::string with_last_line(const std::string& said, const std::string& line) {
+  return line.empty() ? said : str(said, "; it printed last: ", line);
+}
+
+bool program_ended(const std::string& error) {
+  return error.ends_with(engine::Program::kEnded);
 }
 
 }  // namespace sluice::invoker

@@ -193,7 +193,7 @@ TEST_F(FaultsTest, AProgramThatEndsIsStartedAgain) {
   EXPECT_EQ(ask("f").get().kind, AnswerKind::finished);
   const Answer second = ask("f").get();
   EXPECT_EQ(second.kind, AnswerKind::failed);
-  EXPECT_NE(second.error.find("ended with status 3"), std::string::npos) << second.error;
+  EXPECT_NE(second.error.find("exited with code 3"), std::string::npos) << second.error;
   EXPECT_EQ(second.stage, "f");
   EXPECT_EQ(ask("f").get().kind, AnswerKind::finished);
 }
