@@ -28,7 +28,8 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "gateway": "live spec",
     "report": "reproduce",
     "client": "data",
-    "cli": "gateway invoker report client",
+    "log": "wire",
+    "cli": "gateway invoker report client log",
     "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
 FOLDERS = set(ARROWS)
@@ -75,6 +76,7 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"sqlite3\.h$", {"store"}),
     (r"openssl/", {"store", "gateway"}),
     (r"fmt/", FOLDERS - PORTABLE),
+    (r"spdlog/", {"log"}),
 ]]
 
 CALL = r"(?<![\w.>:])(?:std::|::)?"  # before the name of a C function: no member, no function of another namespace

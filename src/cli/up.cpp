@@ -7,12 +7,14 @@
 
 #include <csignal>
 #include <cstdio>
-#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/data_directory.h"
 #include "cli/demo.h"
+#include "cli/server_log.h"
 #include "cli/terminal.h"
 #include "cli/worker_path.h"
 #include "gateway/http_server.h"
@@ -25,13 +27,10 @@ namespace {
 
 constexpr Duration kDrain = Duration::s(30);
 
-// For people, from several threads, one line at a time. With --json stdout has nothing but that, so people read stderr.
-std::FILE* for_people = stdout;
-void say(const std::string& line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  fmt::print(for_people, "{}\n", line);
-  std::fflush(for_people);
+// By the main thread, which may wait for a terminal. What other threads have to say goes through the log.
+void print_line(std::FILE* file, const std::string& line) {
+  fmt::print(file, "{}\n", line);
+  std::fflush(file);
 }
 
 int fail(const std::string& message) {
@@ -67,8 +66,9 @@ Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
   return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
 }
 
-Result<live::PlatformOptions> platform_options(const UpOptions& options) {
-  live::PlatformOptions out{.directory = data_directory(options.data), .scheduler = options.scheduler, .say = say};
+Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
+  live::PlatformOptions out{
+      .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
   auto nodes = nodes_of(options);
   if (!nodes) return nodes.error();
   out.nodes = std::move(*nodes);
@@ -114,28 +114,35 @@ void print_tables(const live::Snapshot& snapshot, const std::string& address) {
 }
 
 // Signals are taken by the main thread alone, with sigwait: nothing has to be async-signal-safe.
-sigset_t stop_signals() {
+sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  // On a terminal SIGHUP says that the terminal is gone, and ends the server as it ends everything there.
+  if (::isatty(STDIN_FILENO) == 0) sigaddset(&set, SIGHUP);
   return set;
 }
 
-void serve_until_told(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals) {
+void serve_until_told(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals,
+                      const ServerLog& log) {
   int signal = 0;
-  ::sigwait(&signals, &signal);
-  say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
+  while (::sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+    log.reopen();
+    log.say({.component = "server", .text = "SIGHUP: the log file is opened again", .quiet = true});
+  }
+  log.say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
   // A second signal ends the process whatever it is doing: everything that must last is on disk.
   std::thread impatient([signals] {
     int again = 0;
-    ::sigwait(&signals, &again);
+    while (::sigwait(&signals, &again) == 0 && again == SIGHUP) {
+    }
     ::_exit(128 + again);
   });
   impatient.detach();
   const bool drained = platform.drain(kDrain);
   server.stop(Duration::s(5));
-  say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
+  log.say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
 }
 
 // Run by the server's first thread.
@@ -149,11 +156,16 @@ gateway::Companion scheduler_of(live::Platform& platform) {
 }  // namespace
 
 int up_command(const UpOptions& options) {
-  if (options.json) for_people = stderr;
-  const sigset_t signals = stop_signals();
+  const sigset_t signals = awaited_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
-  auto configured = platform_options(options);
+  // With --json stdout has nothing but that, so people read stderr.
+  std::FILE* for_people = options.json ? stderr : stdout;
+  const auto log = ServerLog::open(
+      {.format = options.log, .level = options.log_level, .file = options.log_file, .people_on_stderr = options.json});
+  if (!log) return fail(log.error().message);
+  std::optional<gateway::RequestIds> ids;  // before the platform, whose last remarks may name requests
+  auto configured = platform_options(options, [&log](const Remark& remark) { (*log)->say(remark); });
   if (!configured) return fail(configured.error().message);
   const std::string directory = configured->directory;
   // Landlock keeps nobody from connecting: where functions are the server's own user there is no socket.
@@ -161,6 +173,8 @@ int up_command(const UpOptions& options) {
   const bool apart = quarters != nullptr && quarters->own_users();
   auto platform = live::Platform::start(std::move(*configured));
   if (!platform) return fail(platform.error().message);
+  ids.emplace((*platform)->id_secret());
+  (*log)->name_requests(&*ids);
   const auto router = gateway::make_router(**platform, (*platform)->identity(),
                                            {.version = SLUICE_VERSION,
                                             .triton_errors = options.triton_errors,
@@ -172,7 +186,9 @@ int up_command(const UpOptions& options) {
   if (!server) return fail(server.error().message);
   (*platform)->listening((*server)->address());
   if (options.demo) {
-    if (const Status shown = show_demo(**platform, (*server)->address(), directory, say); !shown)
+    if (const Status shown = show_demo(**platform, (*server)->address(), directory,
+                                       [&](const std::string& line) { print_line(for_people, line); });
+        !shown)
       return fail(shown.error().message);
   }
   if (options.json) {
@@ -181,8 +197,13 @@ int up_command(const UpOptions& options) {
   } else {
     print_tables(*(*platform)->settled_snapshot(), (*server)->address());
   }
-  serve_until_told(**platform, **server, signals);
+  (*log)->say({.component = "server",
+               .text = str("sluice ", SLUICE_VERSION, " listens on ", (*server)->address(), ", data in ", directory,
+                           ", process ", ::getpid()),
+               .quiet = true});
+  serve_until_told(**platform, **server, signals, **log);
   (*server).reset();
+  (*log)->say({.component = "server", .text = "stopped", .quiet = true});
   return 0;
 }
 

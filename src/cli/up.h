@@ -15,9 +15,13 @@ struct UpOptions {
   bool durable = false;        // survive power loss, not only crashes
   bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504
   bool open_metrics = false;   // /metrics needs no key
-  bool json = false;           // one line of JSON when it is ready, instead of tables
+  std::string log;             // text or json; empty: only if there is a log file
+  std::string log_level = "info";
+  std::string log_file;  // empty: stderr
+  bool json = false;     // one line of JSON when it is ready, instead of tables
 };
-// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. 0 if it ran, 1 if it could not.
+// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. SIGHUP opens the log file again. 0 if it
+// ran, 1 if it could not.
 int up_command(const UpOptions& options);
 
 }  // namespace sluice::cli

@@ -64,7 +64,7 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                       if (instance.leaving && instance.running == 0) return leave(instance);
                       look_at_memory(*instance.process);
                     }}) {
-  if (!hooks_.note) hooks_.note = [](const std::string&) {};
+  if (!hooks_.note) hooks_.note = [](const Remark&) {};
 }
 
 Agent::~Agent() {
@@ -122,7 +122,8 @@ void Agent::act(Command& command) {
     return objects_.release(release->request);
   }
   ++counters_.refused;
-  hooks_.note("a command was not carried out: an answer to a request is nothing that an invoker does");
+  hooks_.note(worker_remark(Remark::Level::error,
+                            "a command was not carried out: an answer to a request is nothing that an invoker does"));
 }
 
 Instance* Agent::find(InstanceId id) {
@@ -141,8 +142,8 @@ void Agent::make(Process& process) {
   const Duration pause = pauses_.pause(first.what(), now);
   if (pause == Duration()) return spawn(process);
   process.make_at = now + pause;
-  hooks_.note(str("the workers of function '", applications_.function(first).name, "' crash: the next one is made in ",
-                  pause.to_ms(), " ms"));
+  hooks_.note(worker_remark(Remark::Level::warning, str("the workers of function '", applications_.function(first).name,
+                                                        "' crash: the next one is made in ", pause.to_ms(), " ms")));
 }
 
 // A process that others may join is told no model: theirs are others.
@@ -264,7 +265,7 @@ void Agent::lose(Process& process, const std::string& why) {
     const std::string error =
         with_last_line(str("WorkerFailed: the worker of function '", applications_.function(*instance).name, "' ", why),
                        process.log.last_line());
-    hooks_.note(error);
+    hooks_.note(worker_remark(Remark::Level::error, error));
     const bool anew = instance->level == Level::none && !instance->leaving;
     const bool rising = instance->wanted > instance->level && !instance->leaving;
     if (rising || instance->running > 0) pauses_.crashed(instance->what(), data::now());

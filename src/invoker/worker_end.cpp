@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/ending.h"
 #include "base/text.h"
 #include "engine/program.h"
@@ -29,6 +31,10 @@ std::optional<std::string> how_it_ended(const WorkerProcess& process) {
   wire::ProcessEnd end;
   if (::read(process.end.get(), &end, sizeof end) != sizeof end) return std::nullopt;
   return in_words(end);
+}
+
+Remark worker_remark(Remark::Level level, std::string text, bool quiet) {
+  return {.level = level, .component = "worker", .text = std::move(text), .quiet = quiet};
 }
 
 std::string over_memory(Bytes most) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/remark.h"
 #include "invoker/spawner.h"
 
 namespace sluice::invoker {
@@ -14,6 +15,9 @@ namespace sluice::invoker {
 // "was killed by signal 11 (SIGSEGV)", "exited with code 3". Nothing: it has not ended, or is not waited for yet. The
 // process is still to be waited for. A parked parent is asked once.
 [[nodiscard]] std::optional<std::string> how_it_ended(const WorkerProcess& process);
+
+// For whoever runs the server; `quiet`: for the log alone.
+[[nodiscard]] Remark worker_remark(Remark::Level level, std::string text, bool quiet = false);
 
 // "went over its memory limit of 20MB".
 [[nodiscard]] std::string over_memory(Bytes most);

@@ -112,12 +112,12 @@ Status Platform::make_runner(std::uint64_t epoch) {
   if (!log) return log.error();
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
-      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
+      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const Remark& remark) { say(remark); }});
   runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_,
                                      Runner::Machines{*machines_, agent().waker()},
                                      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
                                                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                                                  .trouble = [this](const std::string& line) { say(line); }},
+                                                  .remark = [this](const Remark& remark) { say(remark); }},
                                      options_.mailbox_max);
   desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};
@@ -125,7 +125,7 @@ Status Platform::make_runner(std::uint64_t epoch) {
 
 void Platform::make_parts(store::Store store, const std::vector<store::Request>& unfinished) {
   constexpr std::size_t kWaitingMax = 65'536;
-  const auto told = [this](const std::string& line) { say(line); };
+  const auto told = [this](const Remark& remark) { say(remark); };
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
   identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
@@ -146,8 +146,8 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
       arenas_, *writer_, *profiling_, runner);
 }
 
-void Platform::say(const std::string& line) const {
-  if (options_.say) options_.say(line);
+void Platform::say(const Remark& remark) const {
+  if (options_.say) options_.say(remark);
 }
 
 void Platform::deploy(Deployment deployment, OnDeployed done) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/remark.h"
 #include "data/arenas.h"
 #include "domain/cluster.h"
 #include "invoker/agent_link.h"
@@ -37,7 +38,7 @@ struct PlatformOptions {
   std::size_t mailbox_max = 20'000;
   Duration profile_budget = Duration::s(20);
   std::uint64_t log_segment_bytes = 256u << 20, log_bytes_max = 1u << 30;  // event_log.h
-  std::function<void(const std::string&)> say;  // what an operator should see, a line each, from any thread
+  OnRemark say;                                                            // what an operator should see
 };
 
 class Platform final : public Service {
@@ -87,7 +88,7 @@ class Platform final : public Service {
   void set_quota(const store::Tenant& tenant);
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
-  void say(const std::string& line) const;
+  void say(const Remark& remark) const;
 
   PlatformOptions options_;
   data::Arenas arenas_;

@@ -107,9 +107,9 @@ class FaultsTest : public testing::Test {
 
 TEST_F(FaultsTest, TheOperatorIsToldHowAWorkerEnded) {
   start([this](PlatformOptions& options) {
-    options.say = [this](const std::string& line) {
+    options.say = [this](const Remark& remark) {
       const std::lock_guard lock(mutex_);
-      said_.push_back(line);
+      said_.push_back(remark.text);
     };
   });
   add("f", "runtime: emulated");
