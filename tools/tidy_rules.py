@@ -74,7 +74,7 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"(eigen3/)?(unsupported/)?Eigen/", {"plan"}),
     (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),
     (r"sqlite3\.h$", {"store"}),
-    (r"openssl/", {"store", "gateway"}),
+    (r"openssl/", {"store", "gateway", "client"}),
     (r"fmt/", FOLDERS - PORTABLE),
     (r"spdlog/", {"log"}),
 ]]

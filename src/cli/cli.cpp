@@ -46,6 +46,9 @@ void add_up(CLI::App& app, int& status) {
   command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");
   command->add_flag("--triton-errors", options->triton_errors, "503 and Triton's texts instead of 429 and 504");
   command->add_flag("--open-metrics", options->open_metrics, "/metrics needs no key, whatever the address");
+  command->add_option("--tls-cert", options->tls_cert,
+                      "HTTPS with this certificate (PEM, with those that signed it); read again when it changes");
+  command->add_option("--tls-key", options->tls_key, "The key of that certificate (PEM, no password)");
   command->add_option("--log", options->log, "text or json: lines with time and level, on stderr or in --log-file");
   command->add_option("--log-level", options->log_level, "debug, info (default), warning or error");
   command->add_option("--log-file", options->log_file, "The log is appended to this file; SIGHUP opens it again");

@@ -19,6 +19,7 @@
 #include "cli/worker_path.h"
 #include "gateway/http_server.h"
 #include "gateway/router.h"
+#include "gateway/tls_certificates.h"
 #include "live/platform.h"
 #include "spec/load.h"
 
@@ -66,6 +67,14 @@ Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
   return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
 }
 
+Result<std::shared_ptr<gateway::TlsCertificates>> certificates(const UpOptions& options, OnRemark remark) {
+  if (options.tls_cert.empty() && options.tls_key.empty()) return std::shared_ptr<gateway::TlsCertificates>();
+  if (options.tls_cert.empty() || options.tls_key.empty()) {
+    return Error{ErrorCode::invalid, "TLS needs both files: --tls-cert FILE and --tls-key FILE"};
+  }
+  return gateway::TlsCertificates::open({options.tls_cert, options.tls_key}, std::move(remark));
+}
+
 Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
   live::PlatformOptions out{
       .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
@@ -89,7 +98,7 @@ std::string state_of(const live::Model& model) {
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 
-void print_tables(const live::Snapshot& snapshot, const std::string& address) {
+void print_tables(const live::Snapshot& snapshot, const std::string& url) {
   std::size_t width = std::string_view("Application").size();
   for (const live::Model& model : snapshot.models) width = std::max(width, model.name.size());
   fmt::print("\n{:<{}}  {:<8} {:<8} {}\n", "Application", width, "Version", "SLO", "Status");
@@ -109,7 +118,7 @@ void print_tables(const live::Snapshot& snapshot, const std::string& address) {
                snapshot.nodes.size(), snapshot.nodes.size() == 1 ? "" : "s", node.vcpu_enforced, node.memory_enforced,
                node.gpu_enforced, node.workers_enforced);
   }
-  fmt::print("data      {}\nlistening http://{}\n", snapshot.data_directory, address);
+  fmt::print("data      {}\nlistening {}\n", snapshot.data_directory, url);
   std::fflush(stdout);
 }
 
@@ -124,13 +133,26 @@ sigset_t awaited_signals() {
   return set;
 }
 
-void serve_until_told(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals,
-                      const ServerLog& log) {
-  int signal = 0;
-  while (::sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
-    log.reopen();
-    log.say({.component = "server", .text = "SIGHUP: the log file is opened again", .quiet = true});
+// The signal to end. Meanwhile SIGHUP reads again what is in files, and certificates are looked at now and then:
+// whoever renews them need not tell.
+void wait_for_end(const sigset_t& signals, const ServerLog& log, gateway::TlsCertificates* tls) {
+  constexpr timespec kLookEvery{.tv_sec = 2, .tv_nsec = 0};
+  for (;;) {
+    const int signal =
+        tls == nullptr ? ::sigwaitinfo(&signals, nullptr) : ::sigtimedwait(&signals, nullptr, &kLookEvery);
+    if (signal == SIGHUP) {
+      log.reopen();
+      log.say({.component = "server", .text = "SIGHUP: files are read and opened again", .quiet = true});
+      if (tls != nullptr) tls->reload();
+    } else if (signal > 0) {
+      return;
+    } else if (tls != nullptr) {
+      tls->reload_if_changed();
+    }
   }
+}
+
+void drain(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals, const ServerLog& log) {
   log.say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
   // A second signal ends the process whatever it is doing: everything that must last is on disk.
   std::thread impatient([signals] {
@@ -165,7 +187,10 @@ int up_command(const UpOptions& options) {
       {.format = options.log, .level = options.log_level, .file = options.log_file, .people_on_stderr = options.json});
   if (!log) return fail(log.error().message);
   std::optional<gateway::RequestIds> ids;  // before the platform, whose last remarks may name requests
-  auto configured = platform_options(options, [&log](const Remark& remark) { (*log)->say(remark); });
+  const OnRemark say = [&log](const Remark& remark) { (*log)->say(remark); };
+  const auto tls = certificates(options, say);
+  if (!tls) return fail(tls.error().message);
+  auto configured = platform_options(options, say);
   if (!configured) return fail(configured.error().message);
   const std::string directory = configured->directory;
   // Landlock keeps nobody from connecting: where functions are the server's own user there is no socket.
@@ -181,13 +206,14 @@ int up_command(const UpOptions& options) {
                                             .id_secret = (*platform)->id_secret(),
                                             .open_metrics = options.open_metrics});
   auto server = gateway::HttpServer::start(
-      {.listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads}, *router,
-      scheduler_of(**platform));
+      {.listen = options.listen, .socket = apart ? socket_in(directory) : "", .tls = *tls, .threads = options.threads},
+      *router, scheduler_of(**platform));
   if (!server) return fail(server.error().message);
+  const std::string url = str(*tls ? "https://" : "http://", (*server)->address());
   (*platform)->listening((*server)->address());
   if (options.demo) {
-    if (const Status shown = show_demo(**platform, (*server)->address(), directory,
-                                       [&](const std::string& line) { print_line(for_people, line); });
+    if (const Status shown =
+            show_demo(**platform, url, directory, [&](const std::string& line) { print_line(for_people, line); });
         !shown)
       return fail(shown.error().message);
   }
@@ -195,13 +221,14 @@ int up_command(const UpOptions& options) {
     fmt::print("{{\"listening\":\"{}\",\"pid\":{}}}\n", (*server)->address(), ::getpid());
     std::fflush(stdout);
   } else {
-    print_tables(*(*platform)->settled_snapshot(), (*server)->address());
+    print_tables(*(*platform)->settled_snapshot(), url);
   }
-  (*log)->say({.component = "server",
-               .text = str("sluice ", SLUICE_VERSION, " listens on ", (*server)->address(), ", data in ", directory,
-                           ", process ", ::getpid()),
-               .quiet = true});
-  serve_until_told(**platform, **server, signals, **log);
+  (*log)->say(
+      {.component = "server",
+       .text = str("sluice ", SLUICE_VERSION, " listens on ", url, ", data in ", directory, ", process ", ::getpid()),
+       .quiet = true});
+  wait_for_end(signals, **log, tls->get());
+  drain(**platform, **server, signals, **log);
   (*server).reset();
   (*log)->say({.component = "server", .text = "stopped", .quiet = true});
   return 0;

@@ -12,16 +12,17 @@ struct UpOptions {
   std::string objects = "2GB";  // of shared memory for tensors
   unsigned threads = 1;         // of the gateway
   bool demo = false;
-  bool durable = false;        // survive power loss, not only crashes
-  bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504
-  bool open_metrics = false;   // /metrics needs no key
-  std::string log;             // text or json; empty: only if there is a log file
+  bool durable = false;           // survive power loss, not only crashes
+  bool triton_errors = false;     // 503 with Triton's texts instead of 429 and 504
+  bool open_metrics = false;      // /metrics needs no key
+  std::string tls_cert, tls_key;  // PEM files; empty: plain HTTP
+  std::string log;                // text or json; empty: only if there is a log file
   std::string log_level = "info";
   std::string log_file;  // empty: stderr
   bool json = false;     // one line of JSON when it is ready, instead of tables
 };
-// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. SIGHUP opens the log file again. 0 if it
-// ran, 1 if it could not.
+// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. SIGHUP opens the log file again and reads
+// the certificate again. 0 if it ran, 1 if it could not.
 int up_command(const UpOptions& options);
 
 }  // namespace sluice::cli

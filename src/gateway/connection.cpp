@@ -10,6 +10,7 @@
 #include "gateway/compression.h"
 #include "gateway/http_reply.h"
 #include "gateway/large_request.h"
+#include "gateway/tls_certificates.h"
 #include "gateway/turn.h"
 
 namespace sluice::gateway {
@@ -35,8 +36,9 @@ Clock::duration to_chrono(Duration duration) {
 
 Connection::Connection(std::shared_ptr<IoThread> thread, Socket socket, bool trusted)
     : thread_(std::move(thread)),
-      socket_(std::move(socket)),
       trusted_(trusted),
+      transport_(std::move(socket),
+                 trusted || !thread_->shared().options.tls ? nullptr : thread_->shared().options.tls->context()),
       since_(thread_->now()),
       body_(thread_->shared().bodies) {}
 
@@ -44,14 +46,27 @@ Connection::~Connection() = default;
 
 void Connection::start() {
   error_code ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  advance();
+  transport_.socket().non_blocking(true, ignored);
+  transport_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  if (!transport_.tls()) return advance();
+  enter(Phase::shaking);
+  transport_.shake_hands([self = shared_from_this()](error_code error) {
+    if (self->phase_ != Phase::shaking) return;
+    // Plain HTTP on the TLS port gets a plain answer: whoever wrote http:// reads what is wrong.
+    if (error == Transport::wrong_protocol()) {
+      return self->refuse_request(400,
+                                  "this port speaks HTTPS, and this was no TLS: write https:// in place of http://");
+    }
+    if (error) return self->close();
+    self->enter(Phase::idle);
+    self->advance();
+  });
 }
 
 void Connection::refuse() {
+  if (transport_.tls()) return close();  // a handshake to say so would cost more than what is refused
   error_code ignored;
-  socket_.non_blocking(true, ignored);
+  transport_.socket().non_blocking(true, ignored);
   const std::size_t max = thread_->shared().options.connections_max;
   refuse_request(503, str("too many connections: at most ", max, " may be open"), "Retry-After: 1\r\n");
 }
@@ -64,8 +79,7 @@ void Connection::enter(Phase phase) {
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
-  error_code ignored;
-  socket_.close(ignored);
+  transport_.close();
   body_.clear();
   const auto self = shared_from_this();
   if (const auto turn = turn_.lock()) turn->disconnected();
@@ -76,6 +90,9 @@ void Connection::check_timeout() {
   const ServerOptions& options = thread_->shared().options;
   const auto waited = thread_->now() - since_;
   switch (phase_) {
+    case Phase::shaking:
+      if (waited > to_chrono(options.handshake_timeout)) close();
+      return;
     case Phase::idle:
       if (waited > to_chrono(options.idle_timeout)) close();
       return;
@@ -98,7 +115,7 @@ void Connection::check_timeout() {
 }
 
 void Connection::stop_if_idle() {
-  if (phase_ == Phase::idle) close();
+  if (phase_ == Phase::idle || phase_ == Phase::shaking) close();
 }
 
 // --- reading
@@ -119,7 +136,7 @@ void Connection::read() {
     target = asio::buffer(in_.free_data(), in_.free_size());
   }
   reading_ = true;
-  socket_.async_read_some(
+  transport_.async_read_some(
       target, [self = shared_from_this()](error_code error, std::size_t bytes) { self->on_read(error, bytes); });
 }
 
@@ -228,7 +245,7 @@ void Connection::begin_body() {
   if (!head_.expects_continue || in_.size() > 0) return;
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   error_code ignored;  // a client that does not get it sends its body anyhow after a while
-  socket_.write_some(asio::buffer(kContinue.data(), kContinue.size()), ignored);
+  (void)transport_.write_some({asio::buffer(kContinue.data(), kContinue.size())}, ignored);
 }
 
 bool Connection::take_sized_body() {
@@ -398,9 +415,9 @@ void Connection::write() {
     const std::array<asio::const_buffer, 2> left = {asio::buffer(out_.data() + (out_.size() - head_left), head_left),
                                                     asio::buffer(rest_.data() + rest_sent, rest_.size() - rest_sent)};
     error_code error;
-    const std::size_t bytes = socket_.write_some(left, error);
+    const std::size_t bytes = transport_.write_some(left, error);
     if (error == asio::error::would_block) {
-      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](error_code waited) {
+      transport_.async_wait_to_write([self = shared_from_this()](error_code waited) {
         if (waited) return self->close();
         self->write();
       });
@@ -424,8 +441,7 @@ void Connection::written() {
 void Connection::drain() {
   if (peer_gone_) return close();
   enter(Phase::draining);
-  error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  transport_.end_writing();
   in_.consume(in_.size());
   in_place_ = false;
   if (!advancing_) read();

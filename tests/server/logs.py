@@ -50,7 +50,7 @@ class Logs(unittest.TestCase):
 
     def test_json(self):
         server = self.server("--log", "json", "--log-file", str(self.file))
-        self.wait_for("server", f"listens on {server.address}")
+        self.wait_for("server", f"listens on http://{server.address}")
         server.deploy(FINE, EXITS)
         self.wait_for("applications", "application 'fine' version 1 is deployed")
         self.assertEqual(server.call("POST", "/v2/models/fine/infer", floats(1))[0], 200)
