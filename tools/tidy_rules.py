@@ -37,7 +37,7 @@ FOLDERS = set(ARROWS)
 INNER = {folder: re.compile(pattern) for folder, pattern in {
     "spec/asl": r"src/spec/load\.cpp$",
     "spec/triton": r"src/spec/load\.cpp$",
-    "spec/yaml": r"src/spec/(?:load|include)\.cpp$",
+    "spec/yaml": r"src/spec/(?:load|include|settings)\.cpp$",
     "spec/csv": r"src/(?:spec/yaml|reproduce|live|cli)/",
 }.items()}
 # Searches of other schedulers, and references that are exact but slow. What serves requests never includes them, also not

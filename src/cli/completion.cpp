@@ -18,7 +18,7 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
-    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --threads --durable --triton-errors --open-metrics --tls-cert --tls-key --log --log-level --log-file --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --threads --durable --triton-errors --open-metrics --tls-cert --tls-key --log --log-level --log-file --json --config --check-config --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
     COMPREPLY=($(compgen -W "--dry-run --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = invoke ]]; then

@@ -6,7 +6,7 @@
 
 namespace sluice::cli {
 
-Result<std::unique_ptr<ServerLog>> ServerLog::open(const Options& options) {
+Result<Remark::Level> ServerLog::level_of(const Options& options) {
   const auto level = log::level_named(options.level);
   if (!level) {
     return Error{ErrorCode::invalid,
@@ -15,6 +15,12 @@ Result<std::unique_ptr<ServerLog>> ServerLog::open(const Options& options) {
   if (!options.format.empty() && options.format != "text" && options.format != "json") {
     return Error{ErrorCode::invalid, str("--log '", printable(options.format), "' is none: write text or json")};
   }
+  return *level;
+}
+
+Result<std::unique_ptr<ServerLog>> ServerLog::open(const Options& options) {
+  const auto level = level_of(options);
+  if (!level) return level.error();
   auto out = std::make_unique<ServerLog>();
   if (!options.format.empty() || !options.file.empty()) {
     auto opened = log::Log::open({.format = options.format == "json" ? log::Format::json : log::Format::text,

@@ -20,6 +20,8 @@ class ServerLog {
     std::string file;               // empty: stderr
     bool people_on_stderr = false;  // stdout has something for programs
   };
+  // The least level that is written; an error if one of the names is none.
+  [[nodiscard]] static Result<Remark::Level> level_of(const Options& options);
   [[nodiscard]] static Result<std::unique_ptr<ServerLog>> open(const Options& options);
 
   // Any thread, and no waiting.

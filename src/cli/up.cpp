@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -16,12 +15,11 @@
 #include "cli/demo.h"
 #include "cli/server_log.h"
 #include "cli/terminal.h"
+#include "cli/up_settings.h"
 #include "cli/worker_path.h"
 #include "gateway/http_server.h"
 #include "gateway/router.h"
-#include "gateway/tls_certificates.h"
 #include "live/platform.h"
-#include "spec/load.h"
 
 namespace sluice::cli {
 namespace {
@@ -39,52 +37,14 @@ int fail(const std::string& message) {
   return 1;
 }
 
-NodeGroup this_machine() {
-  constexpr double kForWorkers = 0.8;
-  struct sysinfo info {};
-  ::sysinfo(&info);
-  const double memory = static_cast<double>(info.totalram) * static_cast<double>(info.mem_unit) * kForWorkers;
-  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()),
-          .memory = Bytes(static_cast<std::int64_t>(memory))};
-}
-
-// One line is enough to stop; the command that shows the others is named.
-std::string first_error(const spec::Diagnostics& diagnostics, const std::string& file) {
-  for (const spec::Diagnostic& diagnostic : diagnostics.sorted()) {
-    if (diagnostic.severity != spec::Diagnostic::Severity::error) continue;
-    const std::string more =
-        diagnostics.errors() > 1 ? str("; all ", diagnostics.errors(), " errors: sluice check ", file) : "";
-    return str(to_string(diagnostic), more);
-  }
-  return str(file, " cannot be read");
-}
-
-Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
-  if (options.cluster.empty()) return std::vector{this_machine()};
-  const spec::Loaded loaded = spec::load(options.cluster);
-  if (!loaded.document) return Error{ErrorCode::invalid, first_error(loaded.diagnostics, options.cluster)};
-  if (const auto* cluster = std::get_if<Cluster>(&*loaded.document)) return cluster->nodes;
-  return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
-}
-
-Result<std::shared_ptr<gateway::TlsCertificates>> certificates(const UpOptions& options, OnRemark remark) {
-  if (options.tls_cert.empty() && options.tls_key.empty()) return std::shared_ptr<gateway::TlsCertificates>();
-  if (options.tls_cert.empty() || options.tls_key.empty()) {
-    return Error{ErrorCode::invalid, "TLS needs both files: --tls-cert FILE and --tls-key FILE"};
-  }
-  return gateway::TlsCertificates::open({options.tls_cert, options.tls_key}, std::move(remark));
-}
-
 Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
   live::PlatformOptions out{
       .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
   auto nodes = nodes_of(options);
   if (!nodes) return nodes.error();
   out.nodes = std::move(*nodes);
-  const auto objects = parse_bytes(options.objects);
-  if (!objects || objects->count() <= 0) {
-    return Error{ErrorCode::invalid, str("--objects '", options.objects, "' is not a size; write 2GB or 512MiB")};
-  }
+  const auto objects = objects_of(options);
+  if (!objects) return objects.error();
   out.objects = *objects;
   if (options.durable) out.store.durability = store::Durability::power;
   auto spawner = spawner_options(out.directory);
@@ -177,6 +137,13 @@ gateway::Companion scheduler_of(live::Platform& platform) {
 
 }  // namespace
 
+int check_up(const UpOptions& options) {
+  if (const Status checked = check_options(options); !checked)
+    return fail(with_place(options, checked.error().message));
+  print_line(stdout, "ok: these options can be used");
+  return 0;
+}
+
 int up_command(const UpOptions& options) {
   const sigset_t signals = awaited_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -185,13 +152,13 @@ int up_command(const UpOptions& options) {
   std::FILE* for_people = options.json ? stderr : stdout;
   const auto log = ServerLog::open(
       {.format = options.log, .level = options.log_level, .file = options.log_file, .people_on_stderr = options.json});
-  if (!log) return fail(log.error().message);
+  if (!log) return fail(with_place(options, log.error().message));
   std::optional<gateway::RequestIds> ids;  // before the platform, whose last remarks may name requests
   const OnRemark say = [&log](const Remark& remark) { (*log)->say(remark); };
-  const auto tls = certificates(options, say);
+  const auto tls = certificates_of(options, say);
   if (!tls) return fail(tls.error().message);
   auto configured = platform_options(options, say);
-  if (!configured) return fail(configured.error().message);
+  if (!configured) return fail(with_place(options, configured.error().message));
   const std::string directory = configured->directory;
   // Landlock keeps nobody from connecting: where functions are the server's own user there is no socket.
   const auto quarters = configured->agent.spawner.quarters;
