@@ -14,6 +14,7 @@
 #include "cli/data_directory.h"
 #include "cli/demo.h"
 #include "cli/server_log.h"
+#include "cli/service_manager.h"
 #include "cli/terminal.h"
 #include "cli/up_settings.h"
 #include "cli/worker_path.h"
@@ -194,7 +195,9 @@ int up_command(const UpOptions& options) {
       {.component = "server",
        .text = str("sluice ", SLUICE_VERSION, " listens on ", url, ", data in ", directory, ", process ", ::getpid()),
        .quiet = true});
+  tell_service_manager(str("READY=1\nSTATUS=listening on ", url, "\n"));
   wait_for_end(signals, **log, tls->get());
+  tell_service_manager("STOPPING=1\nSTATUS=draining\n");
   drain(**platform, **server, signals, **log);
   (*server).reset();
   (*log)->say({.component = "server", .text = "stopped", .quiet = true});
