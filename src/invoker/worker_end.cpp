@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <utility>
 
 #include "base/ending.h"
@@ -14,7 +15,9 @@ namespace sluice::invoker {
 namespace {
 
 std::string in_words(const wire::ProcessEnd& end) {
-  return ending_in_words(end.by_signal != 0, end.number);
+  const std::string how = ending_in_words(end.by_signal != 0, end.number);
+  const bool killed = end.by_signal != 0 && end.number == SIGKILL;
+  return killed ? str(how, " from outside of Sluice, as the system does where its memory runs out") : how;
 }
 
 }  // namespace
