@@ -15,6 +15,10 @@ Result<Remark::Level> ServerLog::level_of(const Options& options) {
   if (!options.format.empty() && options.format != "text" && options.format != "json") {
     return Error{ErrorCode::invalid, str("--log '", printable(options.format), "' is none: write text or json")};
   }
+  if (*level != Remark::Level::info && options.format.empty() && options.file.empty()) {
+    return Error{ErrorCode::invalid, str("--log-level '", options.level,
+                                         "' says nothing without a log: add --log text, or --log-file FILE")};
+  }
   return *level;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "data/clock.h"
+#include "live/rejection.h"
 #include "record/replay.h"
 
 namespace sluice::live {
@@ -179,13 +180,29 @@ std::optional<Answer> Platform::enter(Call& call) {
       budgets_.enter(call.principal.tenant, Bytes(static_cast<std::int64_t>(bytes)), data::now());
   call.held = std::move(entered.held);
   if (!entered.over) return std::nullopt;
-  return Answer{.request = RequestId(next_id_.fetch_add(1)),
-                .kind = AnswerKind::rejected,
-                .reason = RejectReason::quota_exceeded,
-                .needed = entered.over->needed,
-                .available = entered.over->available,
-                .retry_after = entered.over->retry_after,
-                .error = std::move(entered.over->text)};
+  Answer refused{.request = RequestId(next_id_.fetch_add(1)),
+                 .kind = AnswerKind::rejected,
+                 .reason = RejectReason::quota_exceeded,
+                 .needed = entered.over->needed,
+                 .available = entered.over->available,
+                 .retry_after = entered.over->retry_after,
+                 .error = std::move(entered.over->text)};
+  note_refused(refused, call.application);
+  return refused;
+}
+
+void Platform::note_refused(const Answer& answer, const std::string& application) {
+  std::optional<std::uint64_t> before;
+  {
+    const std::lock_guard lock(refused_mutex_);
+    before = refused_.pass(data::now());
+  }
+  if (!before) return;
+  say({.component = "requests",
+       .text = str("a request of '", application, "' was refused: ", rejection_text(answer, application),
+                   not_listed(*before)),
+       .request = answer.request.value(),
+       .quiet = true});
 }
 
 RequestId Platform::call(Call call, OnAnswer answer) {
@@ -197,11 +214,13 @@ RequestId Platform::call(Call call, OnAnswer answer) {
   Desk::Errand errand{id, std::move(call), std::move(answer)};
   if (desk_->call(errand)) return id;
   const auto max = static_cast<double>(runner_->mailbox().max());
-  errand.answer({.request = id,
-                 .kind = AnswerKind::rejected,
-                 .reason = RejectReason::queue_full,
-                 .needed = max + 1,
-                 .available = max});
+  const Answer full{.request = id,
+                    .kind = AnswerKind::rejected,
+                    .reason = RejectReason::queue_full,
+                    .needed = max + 1,
+                    .available = max};
+  note_refused(full, errand.call.application);
+  errand.answer(full);
   return id;
 }
 

@@ -17,6 +17,7 @@
 #include "live/journal.h"
 #include "live/local_identity.h"
 #include "live/profiling.h"
+#include "live/remark_rate.h"
 #include "live/runner.h"
 #include "live/service.h"
 #include "policy/policy.h"
@@ -89,6 +90,8 @@ class Platform final : public Service {
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
   void say(const Remark& remark) const;
+  // Refused at the door, where the scheduler does not hear of it.
+  void note_refused(const Answer& answer, const std::string& application);
 
   PlatformOptions options_;
   data::Arenas arenas_;
@@ -106,6 +109,8 @@ class Platform final : public Service {
   std::unique_ptr<Deployments> deployments_;
   std::atomic<std::uint64_t> next_id_ = 1;
   std::atomic<bool> draining_ = false;
+  std::mutex refused_mutex_;
+  RemarkRate refused_;  // guarded
   mutable std::mutex listening_mutex_;
   std::vector<std::string> listening_;  // guarded
 };

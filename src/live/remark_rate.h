@@ -3,7 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace sluice::live {
@@ -33,5 +35,10 @@ class RemarkRate {
   std::uint32_t said_ = 0;
   std::uint64_t kept_back_ = 0;
 };
+
+// What the next remark that passes says of those before it.
+[[nodiscard]] inline std::string not_listed(std::uint64_t before) {
+  return before == 0 ? "" : str("; ", before, " others before it are not listed");
+}
 
 }  // namespace sluice::live

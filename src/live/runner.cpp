@@ -135,12 +135,12 @@ void Runner::note_unlucky(const Callers::Ended& ended) {
     why = rejection_text(
         {.reason = from.reason, .needed = from.needed, .available = from.available, .error = from.error}, name);
   }
-  if (*before > 0) why += str("; ", *before, " others before it are not listed");
-  tell_.remark({.level = refused ? Remark::Level::info : Remark::Level::warning,
-                .component = "requests",
-                .text = str("a request of '", name, "' ", refused ? "was refused: " : "failed: ", why),
-                .request = ended.answered.request.value(),
-                .quiet = true});
+  tell_.remark(
+      {.level = refused ? Remark::Level::info : Remark::Level::warning,
+       .component = "requests",
+       .text = str("a request of '", name, "' ", refused ? "was refused: " : "failed: ", why, not_listed(*before)),
+       .request = ended.answered.request.value(),
+       .quiet = true});
 }
 
 std::optional<Time> Runner::wake_at() const {

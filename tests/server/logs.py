@@ -88,6 +88,15 @@ class Logs(unittest.TestCase):
             more = [re.search(r"; (\d+) others before it", line["message"]) for line in said]
             self.assertLessEqual(len(said) + sum(int(found[1]) for found in more if found), 40)
 
+    def test_what_a_quota_refuses(self):
+        server = self.server("--log", "json", "--log-file", str(self.file))
+        server.deploy(FINE)
+        self.assertEqual(server.call("POST", "/v1/tenants/default", {"requests": 0})[0], 200)
+        self.assertEqual(server.call("POST", "/v2/models/fine/infer", floats(1))[0], 429)
+        line = self.wait_for("requests", "a request of 'fine' was refused: ")
+        self.assertIn("quota exceeded", line["message"])
+        self.assertEqual(line["level"], "info")
+
     def test_text_on_stderr_takes_the_place_of_lines_for_people(self):
         server = self.server("--log", "text")
         server.deploy(FINE)
@@ -144,6 +153,7 @@ class Logs(unittest.TestCase):
         data = ("--data", f"{self.folder}/data", "--listen", "127.0.0.1:0")
         self.assertIn("write text or json", refused(*data, "--log", "xml"))
         self.assertIn("write debug, info, warning or error", refused(*data, "--log-level", "loud"))
+        self.assertIn("says nothing without a log", refused(*data, "--log-level", "debug"))
         self.assertIn("no/such/folder", refused(*data, "--log-file", f"{self.folder}/no/such/folder/log"))
 
 
