@@ -129,6 +129,30 @@ class Tls(unittest.TestCase):
             self.assertEqual(reply.status, 200, answer[:300])
         connection.close()
 
+    def test_a_long_answer_to_a_slow_reader(self):
+        """More than the socket takes at once: the rest follows when there is room, and nothing is lost or doubled."""
+        self.install(self.authority.sign("long"))
+        server = self.server()
+        values = 300_000
+        long = FINE.replace("memory: 10MB,", f"memory: 10MB, outputs: {{y: {{type: FP32, shape: [{values}]}}}},")
+        document = {"main": "app.yaml", "files": [{"path": "app.yaml", "base64": base64.b64encode(long.encode()).decode()}]}
+        self.assertEqual(self.call(server, "POST", "/v1/applications", document)[0], 200)
+        body = json.dumps(floats(1)).encode()
+        with socket.socket() as plain:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.settimeout(PATIENCE)
+            plain.connect(server.host_and_port)
+            with self.context().wrap_socket(plain, server_hostname="localhost") as secure:
+                secure.sendall(b"POST /v2/models/fine/infer HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: "
+                               + server.key.encode() + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                time.sleep(1)  # the server has filled what there is room for
+                answer = b""
+                while part := secure.recv(16384):
+                    answer += part
+        head, _, content = answer.partition(b"\r\n\r\n")
+        self.assertTrue(head.startswith(b"HTTP/1.1 200 "), head)
+        self.assertEqual(len(json.loads(content)["outputs"][0]["data"]), values)
+
     def test_versions_and_protocols(self):
         self.install(self.authority.sign("versions"))
         server = self.server()
