@@ -161,7 +161,7 @@ void Batches::take(Process& process, Session::Answer& answer) {
   next_group(batch);
 }
 
-void Batches::explain_end(Process& process, std::string& error) {
+void Batches::explain_end(Process& process, std::string& error) const {
   hooks_.ending(process);  // what it printed is read
   const std::int64_t kills = process.memory_by_group ? parts_.limits.memory_kills({process.id, process.tenant}) : 0;
   if (const auto most = process.memory_max(); most && kills > process.memory_kills) {

@@ -142,7 +142,7 @@ class Spdlog final : public Log {
 
 }  // namespace
 
-Result<std::unique_ptr<Log>> Log::open(Options options) {
+Result<std::unique_ptr<Log>> Log::open(const Options& options) {
   wire::Descriptor file = options.file.empty() ? wire::Descriptor() : open_file(options.file);
   if (!options.file.empty() && !file.valid()) {
     return Error{ErrorCode::io, str("the log file '", options.file, "' cannot be opened: ", std::strerror(errno))};

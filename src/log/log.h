@@ -21,7 +21,7 @@ class Log {
     int descriptor = 2;                         // stays the caller's
     std::size_t queue_max = 1'024;              // lines
   };
-  [[nodiscard]] static Result<std::unique_ptr<Log>> open(Options options);
+  [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options);
   virtual ~Log() = default;  // writes what waits, and waits for that
 
   // Any thread. `request`: as clients know it; empty: of none.
