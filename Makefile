@@ -1,5 +1,5 @@
 # The two commands are `make run` and `make test`; both install what is missing, build, and work offline afterwards.
-.PHONY: help run test build bundle setup configure bench bench-plan bench-sim bench-percentile bench-many-models bench-live bench-fidelity soak chaos abuse
+.PHONY: help run test build install uninstall bundle setup configure bench bench-plan bench-sim bench-percentile bench-many-models bench-live bench-fidelity soak chaos abuse
 .PHONY: determinism fuzz lint format format-check long clean
 .DEFAULT_GOAL := help
 
@@ -8,6 +8,8 @@ FUZZ_SECONDS ?= 300
 ABUSE_SECONDS ?= 600
 MANY_MODELS ?= 20
 SETUP ?= install
+PREFIX ?= /usr/local
+DESTDIR ?=
 RELEASE := build/release
 # The two programs alone: sluice-worker brings its libtorch plug-in along. Tests and benchmarks are built by who runs them.
 COMPILE := cmake --build --preset release -j $(JOBS) --target
@@ -16,6 +18,7 @@ help:
 	@echo "make run          install what is missing, build, and show what Sluice does"
 	@echo "make test         install what is missing, build, and run the whole test suite"
 	@echo "make build        build sluice and sluice-worker into build/release"
+	@echo "make install      build, and install to PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR): programs, unit, completions; make uninstall"
 	@echo "make bundle       sluice with its libraries in build/bundle, to run on another Linux without installing anything"
 	@echo "make bench        benchmarks of the domain model"
 	@echo "make bench-plan   what planning costs: frontier, ESG_1Q, label search, brute force in one table (a minute)"
@@ -49,6 +52,12 @@ test: configure
 
 run: build
 	@tools/welcome.sh
+
+install: build
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" tools/install.sh install $(RELEASE)
+
+uninstall:
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" tools/install.sh uninstall $(RELEASE)
 
 bundle: build
 	@tools/bundle.sh $(RELEASE) build/bundle

@@ -28,7 +28,8 @@ ARROWS = {folder: arrows.split() for folder, arrows in {
     "gateway": "live spec",
     "report": "reproduce",
     "client": "data",
-    "cli": "gateway invoker report client",
+    "log": "wire",
+    "cli": "gateway invoker report client log",
     "worker": "engine wire",  # apps/sluice_worker* counts as this folder
 }.items()}
 FOLDERS = set(ARROWS)
@@ -36,7 +37,7 @@ FOLDERS = set(ARROWS)
 INNER = {folder: re.compile(pattern) for folder, pattern in {
     "spec/asl": r"src/spec/load\.cpp$",
     "spec/triton": r"src/spec/load\.cpp$",
-    "spec/yaml": r"src/spec/(?:load|include)\.cpp$",
+    "spec/yaml": r"src/spec/(?:load|include|settings)\.cpp$",
     "spec/csv": r"src/(?:spec/yaml|reproduce|live|cli)/",
 }.items()}
 # Searches of other schedulers, and references that are exact but slow. What serves requests never includes them, also not
@@ -73,8 +74,9 @@ LIBRARIES = [(re.compile(pattern), folders) for pattern, folders in [
     (r"(eigen3/)?(unsupported/)?Eigen/", {"plan"}),
     (r"(torch|ATen|c10|cuda)/|(cuda|cublas|cudnn|nvrtc|nvml)\w*\.h$", {"engine"}),
     (r"sqlite3\.h$", {"store"}),
-    (r"openssl/", {"store", "gateway"}),
+    (r"openssl/", {"store", "gateway", "client"}),
     (r"fmt/", FOLDERS - PORTABLE),
+    (r"spdlog/", {"log"}),
 ]]
 
 CALL = r"(?<![\w.>:])(?:std::|::)?"  # before the name of a C function: no member, no function of another namespace

@@ -79,7 +79,7 @@ class Includes(TidyTest):
         "live": "base domain spec profile plan policy core record data wire bus engine invoker store",
         "gateway": "base domain spec profile plan policy core record data wire bus engine invoker store live",
         "report": "base domain spec profile plan policy core record workload sim reproduce",
-        "client": "base domain data", "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
+        "client": "base domain data", "log": "base domain data wire", "worker": "base domain data engine wire", "cli": " ".join(FOLDERS - {"cli", "worker"}),
     }
 
     def test_follow_the_arrows(self):
@@ -113,7 +113,7 @@ class Includes(TidyTest):
                 ("<CLI/CLI.hpp>", "gateway", "cli"), ("<boost/asio.hpp>", "store cli sim", "gateway live bus invoker client"),
                 ("<Eigen/Dense>", "policy live", "plan"), ("<eigen3/Eigen/Dense>", "policy", "plan"),
                 ("<fmt/format.h>", "base domain data engine wire", "spec cli"),
-                ("<spdlog/spdlog.h>", "core engine", "live"),
+                ("<spdlog/spdlog.h>", "core engine live cli", "log"),
                 ("<torch/script.h>", "data invoker", "engine"), ("<cuda.h>", "wire live", "engine"),
                 ("<cuda_runtime_api.h>", "base bus", "engine"), ("<vector>", "", "base domain data sim cli"),
                 ("<sys/mman.h>", "base domain spec core", "data engine wire invoker"),

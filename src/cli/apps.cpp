@@ -39,7 +39,7 @@ void print(std::span<const data::Json> applications) {
 }  // namespace
 
 int apps_command(const ServerOptions& options) {
-  const auto server = find_server(options.server);
+  const auto server = find_server(options);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, {.target = "/v1/applications"});
   if (!answer) return failed(answer.error().message);
@@ -51,7 +51,7 @@ int apps_command(const ServerOptions& options) {
 }
 
 int remove_command(const RemoveOptions& options) {
-  const auto server = find_server(options.server.server);
+  const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const auto answer =
       ask(**server, {.method = "DELETE", .target = "/v1/applications/" + client::url_encoded(options.application)});

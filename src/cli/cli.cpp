@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "cli/commands.h"
 #include "cli/live_arguments.h"
-#include "cli/up.h"
+#include "cli/up_arguments.h"
 
 namespace sluice::cli {
 namespace {
@@ -30,29 +30,6 @@ std::string read_duration(const std::string& text, double& ms) {
   if (!duration || *duration < Duration{}) return "'" + text + "' is not a duration; write 420ms or 1.5s";
   ms = duration->to_ms();
   return "";
-}
-
-void add_up(CLI::App& app, int& status) {
-  auto options = std::make_shared<UpOptions>();
-  CLI::App* command = app.add_subcommand("up", "Serve: gateway, scheduler and workers on this machine");
-  command->add_option("--listen", options->listen, "HOST:PORT, port 0: any (default 127.0.0.1:8000)");
-  command->add_option("--data", options->data,
-                      "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
-  command->add_option("--cluster", options->cluster, "A document with machines to emulate (default: this machine)");
-  command->add_option("--scheduler", options->scheduler, "Its name (default sluice)");
-  command->add_option("--objects", options->objects, "Shared memory for tensors (default 2GB)");
-  command->add_option("--max-request-bytes", options->request_bytes_max,
-                      "The longest body of a request, also when unpacked (default 256MiB)");
-  command->add_option("--threads", options->threads, "Of the gateway (default 1)")->check(CLI::Range(1, 64));
-  command->add_flag("--demo", options->demo, "Deploy the vision example and show a call");
-  command->add_flag("--durable", options->durable, "Accepted requests survive the loss of power, not only crashes");
-  command->add_flag("--triton-errors", options->triton_errors, "503 and Triton's texts instead of 429 and 504");
-  auto* open = command->add_flag("--open-metrics", options->open_metrics,
-                                 "/metrics shows the series of all tenants without a key");
-  command->add_flag("--guard-metrics", options->guard_metrics, "/metrics wants a key where other pages do")
-      ->excludes(open);
-  command->add_flag("--json", options->json, "Print one line of JSON when ready");
-  command->callback([options, &status] { status = up_command(*options); });
 }
 
 void add_plan(CLI::App& app, int& status) {

@@ -18,21 +18,21 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
-    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --max-request-bytes --threads --durable --triton-errors --open-metrics --guard-metrics --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --max-request-bytes --threads --durable --triton-errors --open-metrics --guard-metrics --tls-cert --tls-key --log --log-level --log-file --json --config --check-config --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
-    COMPREPLY=($(compgen -W "--dry-run --server --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--dry-run --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = invoke ]]; then
-    COMPREPLY=($(compgen -W "--data --input --image --output --slo --async --repeat --server --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--data --input --image --output --slo --async --repeat --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = requests ]]; then
-    COMPREPLY=($(compgen -W "--application --state --limit --server --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--application --state --limit --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = trace ]]; then
-    COMPREPLY=($(compgen -W "--log --server --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--log --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" =~ ^(apps|remove|status|nodes)$ ]]; then
-    COMPREPLY=($(compgen -W "--server --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = profile ]]; then
     COMPREPLY=($(compgen -W "--function --budget --batch --vcpu --out --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = doctor ]]; then
-    COMPREPLY=($(compgen -W "--server --data --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--server --ca --data --json --help" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --state ]; then
     COMPREPLY=($(compgen -W "running met late rejected failed cancelled" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then

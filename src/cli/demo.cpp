@@ -104,7 +104,7 @@ Status write(const std::string& path, const std::string& content) {
   return Done{};
 }
 
-Status show_calls(live::Platform& platform, const std::string& folder, const std::string& address,
+Status show_calls(live::Platform& platform, const std::string& folder, const std::string& url,
                   const std::string& directory, const std::function<void(const std::string&)>& say) {
   const auto file = spec::read_from_disk(folder + kScene);
   if (!file) return file.error();
@@ -131,15 +131,15 @@ Status show_calls(live::Platform& platform, const std::string& folder, const std
           ")"));
   say(str(kDraws, ": the same picture in, out: ", demo, "/card.png, the card alone (", line(*drawn), ")"));
   say("\nTry it:");
-  say(str("  curl -s http://", address, "/v2/models/", kReads, "/infer -d @", demo, "/request.json"));
-  say(str("  sluice invoke ", kReads, " --image image=", folder, "/scenes/1_input.png --server ", address));
-  say(str("  sluice requests --server ", address, "     and then: sluice trace ID"));
+  say(str("  curl -s ", url, "/v2/models/", kReads, "/infer -d @", demo, "/request.json"));
+  say(str("  sluice invoke ", kReads, " --image image=", folder, "/scenes/1_input.png --server ", url));
+  say(str("  sluice requests --server ", url, "     and then: sluice trace ID"));
   return Done{};
 }
 
 }  // namespace
 
-Status show_demo(live::Platform& platform, const std::string& address, const std::string& directory,
+Status show_demo(live::Platform& platform, const std::string& url, const std::string& directory,
                  const std::function<void(const std::string&)>& say) {
   const std::string folder = example_folder("vision");
   if (folder.empty())
@@ -149,7 +149,7 @@ Status show_demo(live::Platform& platform, const std::string& address, const std
     if (!deployed) return deployed.error();
     say(str("ok: deployed ", deployed->application, " version ", deployed->version));
   }
-  return show_calls(platform, folder, address, directory, say);
+  return show_calls(platform, folder, url, directory, say);
 }
 
 }  // namespace sluice::cli

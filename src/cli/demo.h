@@ -10,7 +10,7 @@
 namespace sluice::cli {
 
 // An error if the example is not there or does not deploy.
-[[nodiscard]] Status show_demo(live::Platform& platform, const std::string& address, const std::string& directory,
+[[nodiscard]] Status show_demo(live::Platform& platform, const std::string& url, const std::string& directory,
                                const std::function<void(const std::string&)>& say);
 
 }  // namespace sluice::cli

@@ -52,7 +52,7 @@ int deploy_command(const DeployOptions& options) {
   if (application == nullptr) return failed(fmt::format("{} is no application", options.file));
   const auto deployment = collect(loaded, *application, read);
   if (!deployment) return failed(deployment.error().message);
-  const auto server = find_server(options.server.server);
+  const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, {.method = "POST",
                                      .target = options.dry_run ? "/v1/applications?dry_run=true" : "/v1/applications",

@@ -50,12 +50,12 @@ int doctor_command(const DoctorOptions& options) {
   bool right = true;
   for (const Finding& finding : findings) {
     right = right && finding.level != Finding::Level::error;
-    if (options.json)
+    if (options.server.json)
       checks.push_back(to_json(finding));
     else
       print(finding);
   }
-  if (options.json) fmt::print("{}\n", data::to_text({data::JsonObject{{"checks", {std::move(checks)}}}}));
+  if (options.server.json) fmt::print("{}\n", data::to_text({data::JsonObject{{"checks", {std::move(checks)}}}}));
   return right ? 0 : 1;
 }
 

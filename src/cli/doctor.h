@@ -2,12 +2,13 @@
 #pragma once
 #include <string>
 
+#include "cli/live_commands.h"
+
 namespace sluice::cli {
 
 struct DoctorOptions {
-  std::string server;  // as --server of the other commands
-  std::string data;    // as --data of `sluice up`
-  bool json = false;
+  ServerOptions server;  // and whether JSON is printed
+  std::string data;      // as --data of `sluice up`
 };
 // A line for each check. 1 if there is an error; warnings are no errors.
 int doctor_command(const DoctorOptions& options);

@@ -180,7 +180,7 @@ Finding check_clock() {
   return {Level::ok, "clock", fmt::format("the clock says {}", instant_text(now_ms))};
 }
 
-Finding check_server(const std::string& server) {
+Finding check_server(const ServerOptions& server) {
   const auto client = find_server(server);
   if (!client) return {Level::error, "server", client.error().message};
   const auto status = ask(**client, {.target = "/v1/status", .timeout = Duration::s(2)});

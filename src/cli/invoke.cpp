@@ -130,7 +130,7 @@ int repeatedly(const InvokeOptions& options, client::HttpClient& server, const c
 }  // namespace
 
 int invoke_command(const InvokeOptions& options) {
-  const auto server = find_server(options.server.server);
+  const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const auto metadata = ask(**server, {.target = "/v2/models/" + client::url_encoded(options.application)});
   if (!metadata) return failed(metadata.error().message);

@@ -19,7 +19,7 @@ constexpr std::array<const char*, 6> kLimits = {"requests_per_second", "requests
 // Asks, and prints the server's JSON or what `print` makes of it.
 template <class Print>
 int exchange(const ServerOptions& options, const client::HttpRequest& request, Print print) {
-  const auto server = find_server(options.server);
+  const auto server = find_server(options);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, request);
   if (!answer) return failed(answer.error().message);

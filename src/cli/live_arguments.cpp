@@ -15,7 +15,11 @@ namespace sluice::cli {
 namespace {
 
 void add_server(CLI::App& command, ServerOptions& options) {
-  command.add_option("--server", options.server, "HOST:PORT (default: $SLUICE_SERVER, else 127.0.0.1:8000)");
+  command.add_option("--server", options.server,
+                     "HOST:PORT or https://HOST:PORT (default: $SLUICE_SERVER, else 127.0.0.1:8000)");
+  command.add_option(
+      "--ca", options.ca,
+      "Who signed the certificate of an https:// server, PEM (default: $SLUICE_CA, else whom the system trusts)");
   command.add_flag("--json", options.json, "Print the server's JSON");
 }
 
@@ -182,9 +186,8 @@ void add_profile(CLI::App& app, int& status) {
 void add_doctor(CLI::App& app, int& status) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = app.add_subcommand("doctor", "Whether this machine has what a server needs, and what would help");
-  command->add_option("--server", options->server, "HOST:PORT (default: $SLUICE_SERVER, else 127.0.0.1:8000)");
+  add_server(*command, options->server);
   command->add_option("--data", options->data, "The server's data directory (default: $SLUICE_DATA, else sluice-data)");
-  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &status] { status = doctor_command(*options); });
 }
 

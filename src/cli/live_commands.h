@@ -12,7 +12,8 @@ namespace sluice::cli {
 
 struct ServerOptions {
   std::string server;  // HOST:PORT; empty: SLUICE_SERVER, else this machine
-  bool json = false;   // print what the server says as it is
+  std::string ca;     // who signed the certificate of an https:// server; empty: SLUICE_CA, else whom the system trusts
+  bool json = false;  // print what the server says as it is
 };
 
 // What is deployed.

@@ -63,7 +63,7 @@ void print_one(const Json& request) {
 }  // namespace
 
 int requests_command(const RequestsOptions& options) {
-  const auto server = find_server(options.server.server);
+  const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const std::string target = options.id.empty() ? target_of(options) : "/v1/requests/" + full_id(options.id);
   const auto answer = ask(**server, {.target = target});

@@ -32,8 +32,8 @@ std::string local_key(const client::ServerAddress& address) {
 
 }  // namespace
 
-Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given) {
-  const std::string text = given.empty() ? environment("SLUICE_SERVER") : given;
+Result<std::unique_ptr<client::HttpClient>> find_server(const ServerOptions& options) {
+  const std::string text = options.server.empty() ? environment("SLUICE_SERVER") : options.server;
   client::ServerAddress address;
   const std::string socket = socket_in(data_directory(""));
   if (text.empty() && ::access(socket.c_str(), R_OK | W_OK) == 0) {
@@ -43,6 +43,7 @@ Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given
     if (!parsed) return parsed.error();
     address = std::move(*parsed);
   }
+  address.ca = options.ca.empty() ? environment("SLUICE_CA") : options.ca;
   std::string key = environment("SLUICE_KEY");
   if (key.empty() && address.path.empty()) key = local_key(address);
   return std::make_unique<client::HttpClient>(std::move(address), std::move(key));

@@ -5,14 +5,16 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/live_commands.h"
 #include "client/http_client.h"
 #include "data/json.h"
 
 namespace sluice::cli {
 
-// `given`: what --server says; empty: SLUICE_SERVER, else the socket of the data directory, else 127.0.0.1:8000. The
-// key is SLUICE_KEY; without it, and only for this machine, what is in the file `key` of the data directory.
-[[nodiscard]] Result<std::unique_ptr<client::HttpClient>> find_server(const std::string& given);
+// `options.server`: what --server says; empty: SLUICE_SERVER, else the socket of the data directory, else
+// 127.0.0.1:8000. The key is SLUICE_KEY; without it, and only for this machine, what is in the file `key` of the data
+// directory.
+[[nodiscard]] Result<std::unique_ptr<client::HttpClient>> find_server(const ServerOptions& options);
 
 struct JsonAnswer {
   std::string text;  // as the server wrote it

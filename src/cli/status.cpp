@@ -76,7 +76,7 @@ void print_node(const Json& node) {
 }
 
 int show(const ServerOptions& options, const char* target, void (*print)(const Json&)) {
-  const auto server = find_server(options.server);
+  const auto server = find_server(options);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, {.target = target});
   if (!answer) return failed(answer.error().message);

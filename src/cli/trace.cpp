@@ -62,7 +62,7 @@ void print_log(const Json& trace) {
 }  // namespace
 
 int trace_command(const TraceOptions& options) {
-  const auto server = find_server(options.server.server);
+  const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
   const auto answer = ask(**server, {.target = fmt::format("/v1/requests/{}/trace", full_id(options.id))});
   if (!answer) return failed(answer.error().message);

@@ -2,37 +2,36 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/data_directory.h"
 #include "cli/demo.h"
+#include "cli/server_log.h"
+#include "cli/service_manager.h"
 #include "cli/terminal.h"
+#include "cli/up_settings.h"
 #include "cli/worker_path.h"
 #include "gateway/http_server.h"
 #include "gateway/router.h"
 #include "live/platform.h"
-#include "spec/load.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr Duration kDrain = Duration::s(30);
 
-// For people, from several threads, one line at a time. With --json stdout has nothing but that, so people read stderr.
-std::FILE* for_people = stdout;
-void say(const std::string& line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  fmt::print(for_people, "{}\n", line);
-  std::fflush(for_people);
+// By the main thread, which may wait for a terminal. What other threads have to say goes through the log.
+void print_line(std::FILE* file, const std::string& line) {
+  fmt::print(file, "{}\n", line);
+  std::fflush(file);
 }
 
 int fail(const std::string& message) {
@@ -40,46 +39,13 @@ int fail(const std::string& message) {
   return 1;
 }
 
-NodeGroup this_machine() {
-  constexpr double kForWorkers = 0.8;
-  struct sysinfo info {};
-  ::sysinfo(&info);
-  const double memory = static_cast<double>(info.totalram) * static_cast<double>(info.mem_unit) * kForWorkers;
-  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()),
-          .memory = Bytes(static_cast<std::int64_t>(memory))};
-}
-
-// One line is enough to stop; the command that shows the others is named.
-std::string first_error(const spec::Diagnostics& diagnostics, const std::string& file) {
-  for (const spec::Diagnostic& diagnostic : diagnostics.sorted()) {
-    if (diagnostic.severity != spec::Diagnostic::Severity::error) continue;
-    const std::string more =
-        diagnostics.errors() > 1 ? str("; all ", diagnostics.errors(), " errors: sluice check ", file) : "";
-    return str(to_string(diagnostic), more);
-  }
-  return str(file, " cannot be read");
-}
-
-Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
-  if (options.cluster.empty()) return std::vector{this_machine()};
-  const spec::Loaded loaded = spec::load(options.cluster);
-  if (!loaded.document) return Error{ErrorCode::invalid, first_error(loaded.diagnostics, options.cluster)};
-  if (const auto* cluster = std::get_if<Cluster>(&*loaded.document)) return cluster->nodes;
-  return Error{ErrorCode::invalid, str(options.cluster, " is not a cluster: it needs `cluster:`")};
-}
-
-Result<Bytes> size_of(std::string_view option, const std::string& text) {
-  const auto size = parse_bytes(text);
-  if (size && size->count() > 0) return *size;
-  return Error{ErrorCode::invalid, str(option, " '", text, "' is not a size; write 2GB or 512MiB")};
-}
-
-Result<live::PlatformOptions> platform_options(const UpOptions& options) {
-  live::PlatformOptions out{.directory = data_directory(options.data), .scheduler = options.scheduler, .say = say};
+Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
+  live::PlatformOptions out{
+      .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
   auto nodes = nodes_of(options);
   if (!nodes) return nodes.error();
   out.nodes = std::move(*nodes);
-  const auto objects = size_of("--objects", options.objects);
+  const auto objects = objects_of(options);
   if (!objects) return objects.error();
   out.objects = *objects;
   if (options.durable) out.store.durability = store::Durability::power;
@@ -94,7 +60,7 @@ std::string state_of(const live::Model& model) {
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 
-void print_tables(const live::Snapshot& snapshot, const std::string& address) {
+void print_tables(const live::Snapshot& snapshot, const std::string& url) {
   std::size_t width = std::string_view("Application").size();
   for (const live::Model& model : snapshot.models) width = std::max(width, model.name.size());
   fmt::print("\n{:<{}}  {:<8} {:<8} {}\n", "Application", width, "Version", "SLO", "Status");
@@ -114,38 +80,53 @@ void print_tables(const live::Snapshot& snapshot, const std::string& address) {
                snapshot.nodes.size(), snapshot.nodes.size() == 1 ? "" : "s", node.vcpu_enforced, node.memory_enforced,
                node.gpu_enforced, node.workers_enforced);
   }
-  fmt::print("data      {}\nlistening http://{}\n", snapshot.data_directory, address);
+  fmt::print("data      {}\nlistening {}\n", snapshot.data_directory, url);
   std::fflush(stdout);
 }
 
 // Signals are taken by the main thread alone, with sigwait: nothing has to be async-signal-safe.
-sigset_t stop_signals() {
+sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  // On a terminal SIGHUP says that the terminal is gone, and ends the server as it ends everything there.
+  if (::isatty(STDIN_FILENO) == 0) sigaddset(&set, SIGHUP);
   return set;
 }
 
-void serve_until_told(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals) {
-  int signal = 0;
-  ::sigwait(&signals, &signal);
-  say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
+// The signal to end. Meanwhile SIGHUP reads again what is in files, and certificates are looked at now and then:
+// whoever renews them need not tell.
+void wait_for_end(const sigset_t& signals, const ServerLog& log, gateway::TlsCertificates* tls) {
+  constexpr timespec kLookEvery{.tv_sec = 2, .tv_nsec = 0};
+  for (;;) {
+    const int signal =
+        tls == nullptr ? ::sigwaitinfo(&signals, nullptr) : ::sigtimedwait(&signals, nullptr, &kLookEvery);
+    if (signal == SIGHUP) {
+      log.reopen();
+      log.say({.component = "server", .text = "SIGHUP: files are read and opened again", .quiet = true});
+      if (tls != nullptr) tls->reload();
+    } else if (signal > 0) {
+      return;
+    } else if (tls != nullptr) {
+      tls->reload_if_changed();
+    }
+  }
+}
+
+void drain(live::Platform& platform, gateway::HttpServer& server, const sigset_t& signals, const ServerLog& log) {
+  log.say(str("draining: finishing what has begun, at most ", to_string(kDrain), "; once more to stop at once"));
   // A second signal ends the process whatever it is doing: everything that must last is on disk.
   std::thread impatient([signals] {
     int again = 0;
-    ::sigwait(&signals, &again);
+    while (::sigwait(&signals, &again) == 0 && again == SIGHUP) {
+    }
     ::_exit(128 + again);
   });
   impatient.detach();
   const bool drained = platform.drain(kDrain);
   server.stop(Duration::s(5));
-  say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
-}
-
-gateway::OpenMetrics open_metrics_of(const UpOptions& options) {
-  using gateway::OpenMetrics;
-  return options.guard_metrics ? OpenMetrics::none : options.open_metrics ? OpenMetrics::all : OpenMetrics::server;
+  log.say(drained ? "ok: everything was answered" : "warning: some requests were not answered in time");
 }
 
 // Run by the server's first thread.
@@ -158,45 +139,77 @@ gateway::Companion scheduler_of(live::Platform& platform) {
 
 }  // namespace
 
+int check_up(const UpOptions& options) {
+  if (const Status checked = check_options(options); !checked)
+    return fail(with_place(options, checked.error().message));
+  print_line(stdout, "ok: these options can be used");
+  return 0;
+}
+
 int up_command(const UpOptions& options) {
-  if (options.json) for_people = stderr;
-  const sigset_t signals = stop_signals();
+  const sigset_t signals = awaited_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
-  const auto body_max = size_of("--max-request-bytes", options.request_bytes_max);
-  if (!body_max) return fail(body_max.error().message);
-  auto configured = platform_options(options);
-  if (!configured) return fail(configured.error().message);
+  // With --json stdout has nothing but that, so people read stderr.
+  std::FILE* for_people = options.json ? stderr : stdout;
+  const auto log = ServerLog::open(
+      {.format = options.log, .level = options.log_level, .file = options.log_file, .people_on_stderr = options.json});
+  if (!log) return fail(with_place(options, log.error().message));
+  std::optional<gateway::RequestIds> ids;  // before the platform, whose last remarks may name requests
+  const OnRemark say = [&log](const Remark& remark) { (*log)->say(remark); };
+  const auto tls = certificates_of(options, say);
+  if (!tls) return fail(tls.error().message);
+  const auto metrics = metrics_of(options);
+  if (!metrics) return fail(with_place(options, metrics.error().message));
+  const auto body_max = request_bytes_of(options);
+  if (!body_max) return fail(with_place(options, body_max.error().message));
+  auto configured = platform_options(options, say);
+  if (!configured) return fail(with_place(options, configured.error().message));
   const std::string directory = configured->directory;
   // Landlock keeps nobody from connecting: where functions are the server's own user there is no socket.
   const auto quarters = configured->agent.spawner.quarters;
   const bool apart = quarters != nullptr && quarters->own_users();
   auto platform = live::Platform::start(std::move(*configured));
   if (!platform) return fail(platform.error().message);
+  ids.emplace((*platform)->id_secret());
+  (*log)->name_requests(&*ids);
   const auto router = gateway::make_router(**platform, (*platform)->identity(),
                                            {.version = SLUICE_VERSION,
                                             .triton_errors = options.triton_errors,
                                             .id_secret = (*platform)->id_secret(),
-                                            .open_metrics = open_metrics_of(options)});
-  gateway::ServerOptions serving{
-      .listen = options.listen, .socket = apart ? socket_in(directory) : "", .threads = options.threads};
+                                            .open_metrics = *metrics});
+  gateway::ServerOptions serving{.listen = options.listen,
+                                 .socket = apart ? socket_in(directory) : "",
+                                 .tls = *tls,
+                                 .threads = options.threads};
   serving.body_bytes_max = static_cast<std::size_t>(body_max->count());
   serving.bodies_bytes_max = std::max(serving.bodies_bytes_max, serving.body_bytes_max);  // the longest fits alone
   auto server = gateway::HttpServer::start(std::move(serving), *router, scheduler_of(**platform));
   if (!server) return fail(server.error().message);
+  const std::string url = str(*tls ? "https://" : "http://", (*server)->address());
   (*platform)->listening((*server)->address());
   if (options.demo) {
-    if (const Status shown = show_demo(**platform, (*server)->address(), directory, say); !shown)
+    if (const Status shown =
+            show_demo(**platform, url, directory, [&](const std::string& line) { print_line(for_people, line); });
+        !shown)
       return fail(shown.error().message);
   }
   if (options.json) {
     fmt::print("{{\"listening\":\"{}\",\"pid\":{}}}\n", (*server)->address(), ::getpid());
     std::fflush(stdout);
   } else {
-    print_tables(*(*platform)->settled_snapshot(), (*server)->address());
+    print_tables(*(*platform)->settled_snapshot(), url);
   }
-  serve_until_told(**platform, **server, signals);
+  (*log)->say(
+      {.component = "server",
+       .text = str("sluice ", SLUICE_VERSION, " listens on ", url, ", data in ", directory, ", process ", ::getpid()),
+       .quiet = true});
+  tell_service_manager(str("READY=1\nSTATUS=listening on ", url, "\n"));
+  wait_for_end(signals, **log, tls->get());
+  tell_service_manager("STOPPING=1\nSTATUS=draining\n");
+  drain(**platform, **server, signals, **log);
   (*server).reset();
+  (*log)->say({.component = "server", .text = "stopped", .quiet = true});
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // `sluice up`: gateway, scheduler and local invoker in one process.
 #pragma once
+#include <map>
 #include <string>
 
 namespace sluice::cli {
@@ -13,13 +14,21 @@ struct UpOptions {
   std::string request_bytes_max = "256MiB";
   unsigned threads = 1;  // of the gateway
   bool demo = false;
-  bool durable = false;        // survive power loss, not only crashes
-  bool triton_errors = false;  // 503 with Triton's texts instead of 429 and 504
-  bool open_metrics = false;   // /metrics shows the series of all tenants without a key
-  bool guard_metrics = false;  // /metrics wants a key like other pages
-  bool json = false;           // one line of JSON when it is ready, instead of tables
+  bool durable = false;           // survive power loss, not only crashes
+  bool triton_errors = false;     // 503 with Triton's texts instead of 429 and 504
+  bool open_metrics = false;      // /metrics shows the series of all tenants without a key
+  bool guard_metrics = false;     // /metrics wants a key like other pages
+  std::string tls_cert, tls_key;  // PEM files; empty: plain HTTP
+  std::string log;                // text or json; empty: only if there is a log file
+  std::string log_level = "info";
+  std::string log_file;                         // empty: stderr
+  bool json = false;                            // one line of JSON when it is ready, instead of tables
+  std::map<std::string, std::string> places{};  // "FILE:LINE:COLUMN" of what a configuration file says, by flag
 };
-// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. 0 if it ran, 1 if it could not.
+// Serves until SIGTERM or SIGINT, which drain; a second one stops at once. SIGHUP opens the log file again and reads
+// the certificate again. 0 if it ran, 1 if it could not.
 int up_command(const UpOptions& options);
+// Says whether a server could start with these, and what is wrong with the first that it could not: 0 or 1.
+int check_up(const UpOptions& options);
 
 }  // namespace sluice::cli

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
@@ -19,6 +20,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "client/tls.h"
 #include "data/clock.h"
 
 namespace sluice::client {
@@ -89,7 +91,7 @@ http::request<http::span_body<const char>> message_of(const HttpRequest& request
   out.version(11);
   out.method_string(request.method);
   out.target(request.target);
-  out.set(http::field::host, server.path.empty() ? server.text() : "localhost");
+  out.set(http::field::host, server.path.empty() ? server.host_and_port() : "localhost");
   if (!key.empty()) out.set(http::field::authorization, str("Bearer ", key));
   for (const auto& [name, value] : request.headers) out.insert(name, value);
   if (!request.body.empty() || request.method == "POST") out.content_length(request.body.size());
@@ -131,6 +133,9 @@ class HttpClient::Connection {
       ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
       Failure ignored;  // a Unix socket has no such option
       out->stream_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+      if (!server.tls) return out;
+      const Status secure = out->shake_hands(server, until);
+      if (!secure) return secure.error();
       return out;
     }
     return no_server(server, failure);
@@ -138,8 +143,9 @@ class HttpClient::Connection {
 
   [[nodiscard]] Failure write(http::request<http::span_body<const char>>& message, Time until) {
     http::request_serializer<http::span_body<const char>> serializer(message);
+    const auto over = [](auto done) { return [done](const Failure& failure, std::size_t) { done(failure); }; };
     return wait(until, [&](auto done) {
-      http::async_write(*stream_, serializer, [done](const Failure& failure, std::size_t) { done(failure); });
+      tls_ ? http::async_write(*tls_, serializer, over(done)) : http::async_write(*stream_, serializer, over(done));
     });
   }
 
@@ -150,7 +156,8 @@ class HttpClient::Connection {
       parser->header_limit(kHeadMax);
       parser->body_limit(kBodyMax);
       const Failure failure = wait(until, [&](auto done) {
-        http::async_read(*stream_, buffer_, *parser, [done](const Failure& f, std::size_t) { done(f); });
+        const auto over = [done](const Failure& f, std::size_t) { done(f); };
+        tls_ ? http::async_read(*tls_, buffer_, *parser, over) : http::async_read(*stream_, buffer_, *parser, over);
       });
       if (failure || parser->get().result_int() >= 200) return failure;
     }
@@ -168,9 +175,24 @@ class HttpClient::Connection {
     return out;
   }
 
+  [[nodiscard]] Status shake_hands(const ServerAddress& server, Time until) {
+    auto trusted = trust(server);
+    if (!trusted) return trusted.error();
+    trust_.emplace(std::move(*trusted));
+    tls_.emplace(*stream_, *trust_);
+    if (const Status expected = expect(server, *tls_->native_handle()); !expected) return expected;
+    const Failure failure =
+        wait(until, [&](auto done) { tls_->async_handshake(asio::ssl::stream_base::client, done); });
+    if (!failure) return Done{};
+    if (failure == beast::error::timeout) return silent(server);
+    return not_secure(server, *tls_->native_handle(), failure.message());
+  }
+
   asio::io_context context_;
   std::optional<Stream> stream_;
-  beast::flat_buffer buffer_;  // read and not yet taken
+  std::optional<asio::ssl::context> trust_;
+  std::optional<asio::ssl::stream<Stream&>> tls_;  // over stream_; none: no TLS
+  beast::flat_buffer buffer_;                      // read and not yet taken
 };
 
 HttpClient::HttpClient(ServerAddress server, std::string key) : server_(std::move(server)), key_(std::move(key)) {}

@@ -14,19 +14,27 @@ constexpr std::string_view kUnix = "unix:";
 
 std::string ServerAddress::text() const {
   if (!path.empty()) return str("unix:", path);
+  const std::string bare = host_and_port();
+  return tls ? str("https://", bare) : bare;
+}
+
+std::string ServerAddress::host_and_port() const {
   return host.find(':') == std::string::npos ? str(host, ":", port) : str("[", host, "]:", port);
 }
 
 Result<ServerAddress> parse_server(std::string_view text) {
   const std::string_view given = text;
-  const Error wrong{ErrorCode::invalid, str("'", given, "' is no server; write HOST:PORT, e.g. 127.0.0.1:8000")};
+  const Error wrong{
+      ErrorCode::invalid,
+      str("'", given, "' is no server; write HOST:PORT, https://HOST:PORT or unix:PATH, e.g. 127.0.0.1:8000")};
   if (text.starts_with(kUnix)) {
     if (text.size() == kUnix.size()) return wrong;
     return ServerAddress{.path = std::string(text.substr(kUnix.size()))};
   }
-  if (text.starts_with("http://")) text.remove_prefix(7);
-  if (text.ends_with('/')) text.remove_suffix(1);
   ServerAddress out;
+  out.tls = text.starts_with("https://");
+  if (out.tls || text.starts_with("http://")) text.remove_prefix(text.find("//") + 2);
+  if (text.ends_with('/')) text.remove_suffix(1);
   std::string_view port;
   const bool bracketed = text.starts_with('[');
   const std::size_t end = bracketed ? text.find(']') : std::min(text.rfind(':'), text.size());

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/ending.h"
 #include "base/text.h"
 
 namespace sluice::engine {
@@ -158,9 +159,9 @@ Error Program::ended() {
     return {ErrorCode::internal, "the program closed its input or its answers before it had answered"};
   }
   pid_ = -1;
-  const std::string how = WIFSIGNALED(status) ? str("was ended by signal ", WTERMSIG(status))
-                                              : str("ended with status ", WEXITSTATUS(status));
-  return {ErrorCode::internal, str("the program ", how, " before it had answered")};
+  const bool by_signal = WIFSIGNALED(status);
+  const std::string how = ending_in_words(by_signal, by_signal ? WTERMSIG(status) : WEXITSTATUS(status));
+  return {ErrorCode::internal, str("the program ", how, kEnded)};
 }
 
 }  // namespace sluice::engine

@@ -16,6 +16,8 @@ namespace sluice::engine {
 class Program {
  public:
   static constexpr std::size_t kAnswerMax = 64u << 20;
+  // The end of the error of a program that ended: whoever started the worker knows more of it, and adds that.
+  static constexpr std::string_view kEnded = " before it had answered";
 
   // Looked for in PATH, as a shell does. It is killed when this goes, and when this process does.
   [[nodiscard]] static Result<Program> start(const std::vector<std::string>& command);

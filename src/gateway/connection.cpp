@@ -10,6 +10,7 @@
 #include "gateway/compression.h"
 #include "gateway/http_reply.h"
 #include "gateway/large_request.h"
+#include "gateway/tls_certificates.h"
 #include "gateway/turn.h"
 
 namespace sluice::gateway {
@@ -29,10 +30,10 @@ constexpr auto kDrainTime = std::chrono::seconds(2);
 constexpr auto kProbeTime = std::chrono::seconds(1);  // after which a client that ended its side is looked for
 
 // False: the client is gone.
-bool send_continue(Socket& socket) {
+bool send_continue(Transport& transport) {
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   error_code error;
-  const std::size_t sent = socket.write_some(asio::buffer(kContinue.data(), kContinue.size()), error);
+  const std::size_t sent = transport.write_some({asio::buffer(kContinue.data(), kContinue.size())}, error);
   if (error == asio::error::would_block) return true;  // it has enough to read
   return !error && sent == kContinue.size();
 }
@@ -45,8 +46,9 @@ Clock::duration to_chrono(Duration duration) {
 
 Connection::Connection(std::shared_ptr<IoThread> thread, Socket socket, bool trusted)
     : thread_(std::move(thread)),
-      socket_(std::move(socket)),
       trusted_(trusted),
+      transport_(std::move(socket),
+                 trusted || !thread_->shared().options.tls ? nullptr : thread_->shared().options.tls->context()),
       since_(thread_->now()),
       body_(thread_->shared().bodies) {}
 
@@ -54,14 +56,27 @@ Connection::~Connection() = default;
 
 void Connection::start() {
   error_code ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  advance();
+  transport_.socket().non_blocking(true, ignored);
+  transport_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  if (!transport_.tls()) return advance();
+  enter(Phase::shaking);
+  transport_.shake_hands([self = shared_from_this()](error_code error) {
+    if (self->phase_ != Phase::shaking) return;
+    // Plain HTTP on the TLS port gets a plain answer: whoever wrote http:// reads what is wrong.
+    if (error == Transport::wrong_protocol()) {
+      return self->refuse_request(400,
+                                  "this port speaks HTTPS, and this was no TLS: write https:// in place of http://");
+    }
+    if (error) return self->close();
+    self->enter(Phase::idle);
+    self->advance();
+  });
 }
 
 void Connection::refuse() {
+  if (transport_.tls()) return close();  // a handshake to say so would cost more than what is refused
   error_code ignored;
-  socket_.non_blocking(true, ignored);
+  transport_.socket().non_blocking(true, ignored);
   const std::size_t max = thread_->shared().options.connections_max;
   refuse_request(503, str("too many connections: at most ", max, " may be open"), "Retry-After: 1\r\n");
 }
@@ -74,8 +89,7 @@ void Connection::enter(Phase phase) {
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
-  error_code ignored;
-  socket_.close(ignored);
+  transport_.close();
   body_.clear();
   const auto self = shared_from_this();
   if (const auto turn = turn_.lock()) turn->disconnected();
@@ -86,6 +100,9 @@ void Connection::check_timeout() {
   const ServerOptions& options = thread_->shared().options;
   const auto waited = thread_->now() - since_;
   switch (phase_) {
+    case Phase::shaking:
+      if (waited > to_chrono(options.handshake_timeout)) close();
+      return;
     case Phase::idle:
       if (waited > to_chrono(options.idle_timeout)) close();
       return;
@@ -106,7 +123,7 @@ void Connection::check_timeout() {
       // What is sent to a client that is gone comes back as a reset, which fails the next try. One that waits for its
       // reply has to skip this one. HTTP/1.0 has none: such a client is waited for.
       since_ = thread_->now();
-      if (!head_.old && !send_continue(socket_)) close();
+      if (!head_.old && !send_continue(transport_)) close();
       return;
     case Phase::closed:
       return;
@@ -114,7 +131,7 @@ void Connection::check_timeout() {
 }
 
 void Connection::stop_if_idle() {
-  if (phase_ == Phase::idle) close();
+  if (phase_ == Phase::idle || phase_ == Phase::shaking) close();
 }
 
 // --- reading
@@ -135,7 +152,7 @@ void Connection::read() {
     target = asio::buffer(in_.free_data(), in_.free_size());
   }
   reading_ = true;
-  socket_.async_read_some(
+  transport_.async_read_some(
       target, [self = shared_from_this()](error_code error, std::size_t bytes) { self->on_read(error, bytes); });
 }
 
@@ -243,7 +260,7 @@ void Connection::begin_body() {
   progress_ = 0;
   parser_->eager(true);
   if (!head_.expects_continue || in_.size() > 0) return;
-  (void)send_continue(socket_);  // a client that does not get it sends its body anyhow after a while
+  (void)send_continue(transport_);  // a client that does not get it sends its body anyhow after a while
 }
 
 bool Connection::take_sized_body() {
@@ -413,9 +430,9 @@ void Connection::write() {
     const std::array<asio::const_buffer, 2> left = {asio::buffer(out_.data() + (out_.size() - head_left), head_left),
                                                     asio::buffer(rest_.data() + rest_sent, rest_.size() - rest_sent)};
     error_code error;
-    const std::size_t bytes = socket_.write_some(left, error);
+    const std::size_t bytes = transport_.write_some(left, error);
     if (error == asio::error::would_block) {
-      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](error_code waited) {
+      transport_.async_wait_to_write([self = shared_from_this()](error_code waited) {
         if (waited) return self->close();
         self->write();
       });
@@ -439,8 +456,7 @@ void Connection::written() {
 void Connection::drain() {
   if (peer_ended_) return close();
   enter(Phase::draining);
-  error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  transport_.end_writing();
   in_.consume(in_.size());
   in_place_ = false;
   if (!advancing_) read();

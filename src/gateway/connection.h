@@ -1,7 +1,7 @@
 // Connection: one client. Reads requests one after the other (pipelined ones wait in the buffer), hands each to the
 // handler and writes its reply. Internal to the server.
 //
-//   idle ─▶ head ─▶ body ─▶ serving ─▶ writing ─▶ idle … or draining ─▶ closed
+//   shaking (TLS) ─▶ idle ─▶ head ─▶ body ─▶ serving ─▶ writing ─▶ idle … or draining ─▶ closed
 //
 // A read is always under way, also while a request is served: that is how a client that hangs up is noticed. One that
 // only ended its own side still gets its replies.
@@ -21,6 +21,7 @@
 #include "gateway/http_head.h"
 #include "gateway/input_buffer.h"
 #include "gateway/io_thread.h"
+#include "gateway/transport.h"
 
 namespace sluice::gateway {
 
@@ -48,7 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void pack_reply(Reply& reply) const;
 
  private:
-  enum class Phase : std::uint8_t { idle, head, body, serving, writing, draining, closed };
+  enum class Phase : std::uint8_t { shaking, idle, head, body, serving, writing, draining, closed };
 
   void read();
   void on_read(boost::system::error_code error, std::size_t bytes);
@@ -81,8 +82,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void enter(Phase phase);
 
   std::shared_ptr<IoThread> thread_;  // first: the socket goes before its context
-  Socket socket_;
   const bool trusted_;
+  Transport transport_;
   Phase phase_ = Phase::idle;
   bool reading_ = false, into_body_ = false;  // a read is under way; it writes into body_
   bool advancing_ = false, keep_alive_ = true, peer_ended_ = false;

@@ -13,16 +13,20 @@
 
 namespace sluice::gateway {
 
+class TlsCertificates;
+
 struct ServerOptions {
   std::string listen = "127.0.0.1:8000";  // host:port, port 0: any that is free
   std::string socket{};  // also on this Unix socket, for the server's own user, who is an admin there; empty: not
+  std::shared_ptr<TlsCertificates> tls{};  // on `listen`; null: plain HTTP
   unsigned threads = 1;
   std::size_t connections_max = 0;  // 0: 10,000, or fewer if the process may not open so many files
   std::size_t head_bytes_max = 16u << 10;
-  std::size_t body_bytes_max = 256u << 20;     // of one request, unpacked
-  std::size_t bodies_bytes_max = 1024u << 20;  // of all requests that are being received
-  Duration head_timeout = Duration::s(10);     // from the first byte to the end of the head
-  Duration body_timeout = Duration::s(10);     // in which a body, or the client's taking of a reply, must move on
+  std::size_t body_bytes_max = 256u << 20;       // of one request, unpacked
+  std::size_t bodies_bytes_max = 1024u << 20;    // of all requests that are being received
+  Duration handshake_timeout = Duration::s(10);  // of TLS
+  Duration head_timeout = Duration::s(10);       // from the first byte to the end of the head
+  Duration body_timeout = Duration::s(10);       // in which a body, or the client's taking of a reply, must move on
   Duration idle_timeout = Duration::s(75);
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 // Timeouts are looked at four times while the shortest of them passes.
 Clock::duration period_for(const ServerOptions& options) {
-  const Duration shortest = std::min({options.head_timeout, options.body_timeout, options.idle_timeout});
+  const Duration shortest =
+      std::min({options.handshake_timeout, options.head_timeout, options.body_timeout, options.idle_timeout});
   const Clock::duration quarter = std::chrono::nanoseconds(shortest.count_ns() / 4);
   return std::clamp<Clock::duration>(quarter, std::chrono::milliseconds(5), std::chrono::milliseconds(500));
 }

@@ -31,16 +31,6 @@ Source source_of(std::uint64_t key) {
   return static_cast<Source>(key & 3);
 }
 
-// What all of its instances together may hold; none: one of them may hold whatever it takes.
-std::optional<Bytes> memory_max_of(const Process& process) {
-  Bytes sum;
-  for (const Instance* instance : process.instances) {
-    if (!instance->memory_max) return std::nullopt;
-    sum += *instance->memory_max;
-  }
-  return sum;
-}
-
 }  // namespace
 
 Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, AgentHooks hooks)
@@ -74,7 +64,7 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                       if (instance.leaving && instance.running == 0) return leave(instance);
                       look_at_memory(*instance.process);
                     }}) {
-  if (!hooks_.note) hooks_.note = [](const std::string&) {};
+  if (!hooks_.note) hooks_.note = [](const Remark&) {};
 }
 
 Agent::~Agent() {
@@ -132,7 +122,8 @@ void Agent::act(Command& command) {
     return objects_.release(release->request);
   }
   ++counters_.refused;
-  hooks_.note("a command was not carried out: an answer to a request is nothing that an invoker does");
+  hooks_.note(worker_remark(Remark::Level::error,
+                            "a command was not carried out: an answer to a request is nothing that an invoker does"));
 }
 
 Instance* Agent::find(InstanceId id) {
@@ -151,8 +142,8 @@ void Agent::make(Process& process) {
   const Duration pause = pauses_.pause(first.what(), now);
   if (pause == Duration()) return spawn(process);
   process.make_at = now + pause;
-  hooks_.note(str("the workers of function '", applications_.function(first).name, "' crash: the next one is made in ",
-                  pause.to_ms(), " ms"));
+  hooks_.note(worker_remark(Remark::Level::warning, str("the workers of function '", applications_.function(first).name,
+                                                        "' crash: the next one is made in ", pause.to_ms(), " ms")));
 }
 
 // A process that others may join is told no model: theirs are others.
@@ -161,7 +152,7 @@ void Agent::spawn(Process& process) {
   process.make_at.reset();
   const Instance& first = *process.instances.front();
   const Body& body = applications_.body(first);
-  const std::optional<Bytes> memory = process.memory_by_group ? memory_max_of(process) : std::nullopt;
+  const std::optional<Bytes> memory = process.memory_by_group ? process.memory_max() : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
   spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
     auto worker = spawner_.spawn(runs, tenant, [&](pid_t pid) { limits_.confine({id, tenant}, pid, memory); });
@@ -240,9 +231,10 @@ void Agent::on_readable(std::uint64_t key) {
 void Agent::on_closed(Process& process) {
   const auto how = how_it_ended(process.session->process());
   if (!how) return;
-  const auto most = memory_max_of(process);
-  const bool over = process.memory_by_group && most && limits_.was_over_memory({process.id, process.tenant});
-  lose(process, over ? str("went over its memory limit of ", to_string(*most)) : *how);
+  const auto most = process.memory_max();
+  const bool over =
+      process.memory_by_group && most && limits_.memory_kills({process.id, process.tenant}) > process.memory_kills;
+  lose(process, over ? over_memory(*most) : *how);
 }
 
 void Agent::read_log(Process& process) {
@@ -268,13 +260,12 @@ void Agent::lose(Process& process, const std::string& why) {
     read_log(process);  // what it printed before it ended is in the pipe by now
     end_line(process);
   }
-  const std::string printed =
-      process.log.last_line().empty() ? "" : str("; it printed last: ", process.log.last_line());
   std::vector<Event> events;
   for (const Instance* instance : process.instances) {
     const std::string error =
-        str("WorkerFailed: the worker of function '", applications_.function(*instance).name, "' ", why, printed);
-    hooks_.note(error);
+        with_last_line(str("WorkerFailed: the worker of function '", applications_.function(*instance).name, "' ", why),
+                       process.log.last_line());
+    hooks_.note(worker_remark(Remark::Level::error, error));
     const bool anew = instance->level == Level::none && !instance->leaving;
     const bool rising = instance->wanted > instance->level && !instance->leaving;
     if (rising || instance->running > 0) pauses_.crashed(instance->what(), data::now());
@@ -364,12 +355,12 @@ Time Agent::due() const {
 void Agent::look_at_memory(Process& process) {
   const Time now = data::now();
   if (process.memory_by_group || process.running > 0 || now - process.memory_seen < kMemoryEvery) return;
-  const std::optional<Bytes> most = memory_max_of(process);
+  const std::optional<Bytes> most = process.memory_max();
   if (!most) return;
   process.memory_seen = now;
   const Bytes holds = private_memory_of(family_of(process.session->process().pid));
   if (holds <= *most) return;
-  lose(process, str("went over its memory limit of ", to_string(*most), ": it holds ", to_string(holds)));
+  lose(process, str(over_memory(*most), ": it holds ", to_string(holds)));
 }
 
 void Agent::publish() {

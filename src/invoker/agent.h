@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/remark.h"
 #include "bus/objects.h"
 #include "data/arenas.h"
 #include "data/object_store.h"
@@ -52,7 +53,7 @@ struct AgentOptions : Patience {
 struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
-  std::function<void(const std::string& line)> note;                // for whoever runs the server: what went wrong
+  OnRemark note;
 };
 
 class Agent {

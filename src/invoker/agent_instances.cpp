@@ -6,6 +6,7 @@
 #include "data/clock.h"
 #include "data/tensor.h"
 #include "invoker/agent.h"
+#include "invoker/worker_end.h"
 
 namespace sluice::invoker {
 namespace {
@@ -110,6 +111,7 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
                             .error = str("LoadFailed: function '", applications_.function(instance).name,
                                          "' cannot be loaded: ", loaded.error)};
     pauses_.crashed(instance.what(), data::now());
+    hooks_.note(worker_remark(Remark::Level::error, failed.error, true));
     remove(instance);
     return hooks_.event(failed);
   }
@@ -120,6 +122,11 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
   instance.memory = loaded.memory;
   cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));
   if (!instance.ready_at) instance.ready_at = instance.since;
+  hooks_.note(
+      worker_remark(Remark::Level::info,
+                    str("the worker of function '", applications_.function(instance).name, "' has loaded it: process ",
+                        process.session->process().pid, ", ", (instance.loaded_at - instance.since).to_ms(), " ms"),
+                    true));
   publish();
 }
 
@@ -160,6 +167,13 @@ void Agent::on_unloaded(Process& process, const wire::Unloaded& unloaded) {
 
 void Agent::remove(Instance& instance) {
   Process& process = *instance.process;
+  if (process.instances.size() == 1 && process.session) {
+    hooks_.note(
+        worker_remark(Remark::Level::info,
+                      str("the worker of function '", applications_.function(instance).name, "' is ended: process ",
+                          process.session->process().pid, " has nothing loaded any more"),
+                      true));
+  }
   std::erase(process.instances, &instance);
   instances_.erase(InstanceId(instance.id));
   if (process.instances.empty()) {

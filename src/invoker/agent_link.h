@@ -17,7 +17,7 @@ class AgentLink final : public bus::Link {
   struct Machines {
     std::vector<NodeGroup> nodes;
     std::uint64_t epoch = 0;
-    std::function<void(const std::string& line)> note;  // for whoever runs the server: what went wrong
+    OnRemark note;
   };
   AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, const Machines& machines);
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/clock.h"
 #include "invoker/gather.h"
+#include "invoker/worker_end.h"
 
 namespace sluice::invoker {
 namespace {
@@ -148,6 +149,7 @@ void Batches::take(Process& process, Session::Answer& answer) {
   Running& batch = *it->second;
   if (answer.ran.cancelled) return fail(batch, "Cancelled");
   const Function& function = parts_.applications.function(batch.start.application, batch.start.function);
+  if (program_ended(answer.ran.error)) explain_end(process, answer.ran.error);
   auto rows = results_of(answer.ran, static_cast<std::uint32_t>(batch.group.size()), answer.space, function);
   if (!rows) {
     process.session->retain(std::move(answer.space));
@@ -157,6 +159,16 @@ void Batches::take(Process& process, Session::Answer& answer) {
   batch.measured += std::clamp(answer.ran.took, Duration{}, data::now() - batch.began - batch.measured);
   keep(batch, *rows);
   next_group(batch);
+}
+
+void Batches::explain_end(Process& process, std::string& error) const {
+  hooks_.ending(process);  // what it printed is read
+  const std::int64_t kills = process.memory_by_group ? parts_.limits.memory_kills({process.id, process.tenant}) : 0;
+  if (const auto most = process.memory_max(); most && kills > process.memory_kills) {
+    error += str(": it ", over_memory(*most));
+  }
+  process.memory_kills = std::max(process.memory_kills, kills);
+  error = with_last_line(error, process.log.last_line());
 }
 
 void Batches::keep(Running& batch, std::vector<RowResult>& rows) {

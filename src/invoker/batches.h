@@ -56,6 +56,8 @@ class Batches {
   void begin(Running& batch);
   void next_group(Running& batch);
   void skip_group(Running& batch, const std::string& error);
+  // A program ended: the worker's control group and its log say why.
+  void explain_end(Process& process, std::string& error) const;
   void keep(Running& batch, std::vector<RowResult>& rows);
   void tell_finished(Running& batch);
   void fail(Running& batch, const std::string& error);

@@ -277,14 +277,14 @@ bool CgroupRoot::set_memory(const std::string& worker, Bytes bytes) const {
   return write_to(own + (version_ == 2 ? "/memory.max" : "/memory.limit_in_bytes"), std::to_string(bytes.count()));
 }
 
-bool CgroupRoot::was_over_memory(const std::string& worker) const {
-  if (memory_.empty()) return false;
+std::int64_t CgroupRoot::memory_kills(const std::string& worker) const {
+  if (memory_.empty()) return 0;
   std::ifstream counts(str(memory_, "/", worker, version_ == 2 ? "/memory.events" : "/memory.oom_control"));
   std::string name;
   for (std::int64_t count = 0; counts >> name >> count;) {
-    if (name == "oom_kill") return count > 0;
+    if (name == "oom_kill") return count;
   }
-  return false;
+  return 0;
 }
 
 bool CgroupRoot::set_processes(const std::string& worker, std::uint32_t most) const {

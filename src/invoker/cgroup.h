@@ -48,8 +48,8 @@ class CgroupRoot {
   // All workers of the tenant run on these alone.
   bool pin(const std::string& tenant, const std::vector<int>& cpus) const;
   bool set_memory(const std::string& worker, Bytes bytes) const;
-  // Whether the system ended a process of the group because it held too much.
-  [[nodiscard]] bool was_over_memory(const std::string& worker) const;
+  // How many processes of the group the system has ended because it held too much.
+  [[nodiscard]] std::int64_t memory_kills(const std::string& worker) const;
   bool set_processes(const std::string& worker, std::uint32_t most) const;  // threads count as well
   // Ends what is still in the group: what a worker started does not outlive it.
   void leave(const std::string& worker) const;

@@ -111,7 +111,7 @@ class Bench {
     if (!results) return failed(results.error().message);
     std::size_t largest = 0;
     for (const RowResult& result : *results) {
-      if (!result.error.empty()) return Error{ErrorCode::invalid, result.error};
+      if (!result.error.empty()) return Error{ErrorCode::invalid, explained(result.error)};
       std::size_t bytes = 0;
       for (const data::Tensor& tensor : result.outputs) bytes += tensor.size + data::Arena::kAlignment;
       largest = std::max(largest, bytes);
@@ -126,9 +126,8 @@ class Bench {
   static constexpr const char* kGroup = "measured";
 
   [[nodiscard]] Error failed(const std::string& why) const {
-    const std::string& printed = log_.last_line();
-    return {ErrorCode::unavailable, str("WorkerFailed: the worker of function '", function_.name, "' ", why,
-                                        printed.empty() ? "" : "; it printed last: ", printed)};
+    return {ErrorCode::unavailable,
+            with_last_line(str("WorkerFailed: the worker of function '", function_.name, "' ", why), log_.last_line())};
   }
   // The next thing the worker says, which has to be of this kind. What it prints meanwhile is read, or it would wait
   // for that for ever.
@@ -154,13 +153,17 @@ class Bench {
       return failed(broken != nullptr ? broken->why : ended());
     }
   }
+  // What is known of a program that ended.
+  [[nodiscard]] std::string explained(const std::string& error) const {
+    if (!program_ended(error)) return error;
+    const bool over = function_.memory && limits_.memory_kills({kProcess, kGroup}) > 0;
+    return with_last_line(over ? str(error, ": it ", over_memory(*function_.memory)) : error, log_.last_line());
+  }
   [[nodiscard]] std::string ended() const {
     constexpr int kEndMs = 1000;  // from the end of its socket to its own
     pollfd end{end_descriptor(session_->process()), POLLIN, 0};
     (void)::poll(&end, 1, kEndMs);
-    if (function_.memory && limits_.was_over_memory({kProcess, kGroup})) {
-      return str("went over its memory limit of ", to_string(*function_.memory));
-    }
+    if (function_.memory && limits_.memory_kills({kProcess, kGroup}) > 0) return over_memory(*function_.memory);
     return how_it_ended(session_->process()).value_or("closed its socket, or sent more than a message may have");
   }
 

@@ -110,8 +110,8 @@ void VcpuLimit::clear(const Worker& worker) const {
   if (cgroups_.version() != 0) cgroups_.leave(folder_of(worker.id, worker.tenant));
 }
 
-bool VcpuLimit::was_over_memory(const Worker& worker) const {
-  return cgroups_.was_over_memory(folder_of(worker.id, worker.tenant));
+std::int64_t VcpuLimit::memory_kills(const Worker& worker) const {
+  return cgroups_.memory_kills(folder_of(worker.id, worker.tenant));
 }
 
 std::string VcpuLimit::describe_cpu() const {

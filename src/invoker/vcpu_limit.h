@@ -42,8 +42,8 @@ class VcpuLimit {
   // Ends what is left of one that has left, and waits for that. Any thread.
   void clear(const Worker& worker) const;
 
-  // Whether the system ended something because the worker's group held too much.
-  [[nodiscard]] bool was_over_memory(const Worker& worker) const;
+  // How many processes the system has ended because the worker's group held too much.
+  [[nodiscard]] std::int64_t memory_kills(const Worker& worker) const;
   // Else somebody has to look at what workers hold.
   [[nodiscard]] bool limits_memory() const { return cgroups_.limits_memory(); }
 

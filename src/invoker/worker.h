@@ -41,16 +41,20 @@ struct Process {
   std::optional<Session> session;  // none: it is being made
   std::optional<Time> make_at;     // then it will be: others of its function have crashed
   std::vector<Instance*> instances;
-  std::uint32_t functions = 0;   // numbers given out
-  std::size_t running = 0;       // batches
-  std::uint32_t vcpus = 0;       // of those
-  std::optional<Time> idle;      // since when nothing runs; none: something does, or it rests already
-  bool memory_by_group = false;  // a control group keeps it to its memory; else it is looked at
-  Time memory_seen;              // looked at last
+  std::uint32_t functions = 0;    // numbers given out
+  std::size_t running = 0;        // batches
+  std::uint32_t vcpus = 0;        // of those
+  std::optional<Time> idle;       // since when nothing runs; none: something does, or it rests already
+  bool memory_by_group = false;   // a control group keeps it to its memory; else it is looked at
+  std::int64_t memory_kills = 0;  // by that group, of what a batch was told already
+  Time memory_seen;               // looked at last
   Time made;
   std::optional<Time> closed;  // it closed its socket: how it ended is not known yet
   WorkerLog log;
   std::optional<Time> log_again;  // it prints so much that its log is not looked at until then
+
+  // What all of its instances together may hold; none: one of them may hold whatever it takes.
+  [[nodiscard]] inline std::optional<Bytes> memory_max() const;
 };
 
 // A function loaded into a process.
@@ -76,6 +80,15 @@ struct Instance {
 
   [[nodiscard]] CrashPauses::Function what() const { return {application, function}; }
 };
+
+inline std::optional<Bytes> Process::memory_max() const {
+  Bytes sum;
+  for (const Instance* instance : instances) {
+    if (!instance->memory_max) return std::nullopt;
+    sum += *instance->memory_max;
+  }
+  return sum;
+}
 
 // A batch under way. Members whose inputs cannot be stacked run one group after the other.
 struct Running {

@@ -113,6 +113,9 @@ void Callers::ended(const Untaken& untaken, const bus::AnswerTaken& taken, Time 
                                          .cost = cost,
                                          .stage = answered.stage,
                                          .error = taken.error.empty() ? answered.error : taken.error});
+  if (state == RequestState::failed || state == RequestState::rejected) {
+    told_.unlucky({answered, untaken.application, state, taken.error.empty() ? answered.error : taken.error});
+  }
 }
 
 std::optional<RequestId> Callers::expire_one(Time now) {

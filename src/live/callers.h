@@ -1,8 +1,10 @@
 // Callers: requests that nobody has answered yet, and answers that their gateways still fetch. Of the scheduler's
 // thread alone.
 #pragma once
+#include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,13 +25,21 @@ class Callers {
     Time arrival, deadline;
     std::optional<Time> timeout;
   };
+  // A request that failed or was refused, for whoever runs the server.
+  struct Ended {
+    const bus::Answered& answered;
+    ApplicationId application;
+    RequestState state;
+    const std::string& error;  // empty: it was refused, or its time was over
+  };
   // What an answer changes: what is counted, what is remembered, and objects that are no longer needed.
   struct Told {
     Directory& directory;
     History& history;
     bus::Link& link;
+    std::function<void(const Ended&)> unlucky;
   };
-  explicit Callers(Told told) : told_(told) {}
+  explicit Callers(Told told) : told_(std::move(told)) {}
 
   void add(RequestId request, const Pending& pending);
   [[nodiscard]] bool waits(RequestId request) const { return pending_.contains(request); }

@@ -36,10 +36,16 @@ void Deployments::restore(std::vector<store::DeployedApplication> applications) 
       continue;
     }
     runner_.post(Missing{application.tenant, application.name, application.version, ready.error().message});
-    if (options_.say) options_.say(str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message));
+    say({.level = Remark::Level::error,
+         .text = str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message)});
   }
   runner_.post(Barrier{options_.changed});
   clean_up();
+}
+
+void Deployments::say(Remark remark) const {
+  remark.component = "applications";
+  if (options_.say) options_.say(remark);
 }
 
 std::optional<OverQuota> Deployments::count_functions(const Application& application, const Quota& quota) {
@@ -92,7 +98,12 @@ void Deployments::deploy(Deployment deployment, OnDeployed done) {
   thread_.post([this, deployment = std::move(deployment), done = std::move(done)] {
     auto ready = prepared(deployment);
     if (!ready || deployment.dry_run) models_.collect();  // what it would have needed
-    if (!ready) return done(ready.error());
+    if (!ready) {
+      say({.level = Remark::Level::warning,
+           .text = str("'", deployment.main, "' was not deployed: ", ready.error().message),
+           .quiet = true});
+      return done(ready.error());
+    }
     Deployed answer{.application = ready->application.name, .messages = ready->messages, .fits = ready->fits};
     if (deployment.dry_run) return done(std::move(answer));
     put(deployment, std::move(*ready), std::move(answer), done);
@@ -126,6 +137,8 @@ void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed 
         // After what was posted before: whoever hears of it can call it.
         runner_.post(Barrier{[this, done, answer] {
           options_.changed();
+          say({.text = str("application '", answer.application, "' version ", answer.version, " is deployed"),
+               .quiet = true});
           done(answer);
         }});
       });
@@ -140,8 +153,9 @@ void Deployments::remove(const std::string& tenant, const std::string& applicati
                    functions_.erase({tenant, application});
                  }
                  runner_.post(Removing{tenant, application});
-                 runner_.post(Barrier{[this, done] {
+                 runner_.post(Barrier{[this, application, done] {
                    options_.changed();
+                   say({.text = str("application '", application, "' is removed"), .quiet = true});
                    done(Done{});
                  }});
                });

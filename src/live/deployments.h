@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/remark.h"
 #include "domain/cluster.h"
 #include "invoker/task_thread.h"
 #include "live/deployment.h"
@@ -26,7 +27,7 @@ class Deployments {
     std::vector<NodeGroup> nodes;
     policy::Derive derive;  // what the scheduler's policy derives from plans
     std::function<std::optional<store::Tenant>(std::string_view)> tenant;  // by name; any thread
-    std::function<void(const std::string&)> say;
+    OnRemark say;
     std::function<void()> changed;  // the snapshot shows what came or went; in the runner's thread
   };
   // All must outlive the deployments; `runner` is told what is there.
@@ -50,6 +51,7 @@ class Deployments {
   void stop() { thread_.stop(); }
 
  private:
+  void say(Remark remark) const;
   [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment);
   void make_plans(Prepared& prepared) const;  // takes long: not in the scheduler's thread
   [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;

@@ -96,8 +96,9 @@ std::size_t Journal::waiting() const {
   return backlog_.size();
 }
 
-void Journal::say(const std::string& line) const {
-  if (options_.say) options_.say(line);
+void Journal::say(Remark remark) const {
+  remark.component = "requests";
+  if (options_.say) options_.say(remark);
 }
 
 // Inputs become bytes in the writer's thread: copying them here would hold up the scheduler.
@@ -171,7 +172,8 @@ void Journal::applications_changed(const Snapshot& snapshot) {
     told_ = true;
   }
   changed_.notify_one();
-  if (!kept.empty()) say(str(kept, " are kept until what they need is here again"));
+  if (!kept.empty())
+    say({.level = Remark::Level::warning, .text = str(kept, " are kept until what they need is here again")});
   for (const auto& [name, id] : removed)
     finish(id, store::State::rejected, str("application '", name, "' was removed"));
 }
@@ -230,9 +232,11 @@ Journal::Outcome Journal::let_in(const Backlog::Waiting& waiting, bool alone) {
   if (!record || !inputs) return Outcome::no_room;
   if (!*record || !*inputs) return Outcome::settled;
   if ((*inputs)->size() > arenas_.max()) {
-    say(str("request ", waiting.id.value(), " of '", owned(waiting.application).application, "' has ",
-            (*inputs)->size(), " bytes, which is larger than all memory for tensors, ", arenas_.max(),
-            ": it is kept for a start with more"));
+    say({.level = Remark::Level::warning,
+         .text = str("an accepted request of '", owned(waiting.application).application, "' has ", (*inputs)->size(),
+                     " bytes, which is larger than all memory for tensors, ", arenas_.max(),
+                     ": it is kept for a start with more"),
+         .request = waiting.id.value()});
     return Outcome::settled;
   }
   if (!alone && crowded((*inputs)->size())) return Outcome::no_room;

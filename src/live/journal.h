@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/remark.h"
 #include "data/arenas.h"
 #include "live/backlog.h"
 #include "live/desk.h"
@@ -26,7 +27,7 @@ class Journal {
   struct Options {
     std::size_t waiting_max = 1'000'000;  // more are not accepted
     std::size_t let_in_max = 1'024;       // of those that waited, at once
-    std::function<void(const std::string&)> say;
+    OnRemark say;
   };
   // All must outlive the journal; `desk` is where requests are let in. Those of `unfinished` wait until
   // applications_changed() is called for the first time.
@@ -69,7 +70,7 @@ class Journal {
   void finish(RequestId id, store::State state, std::string error);
   void write_answer(RequestId id, const std::shared_ptr<const Kept>& kept);
   void written(RequestId id, const std::shared_ptr<const Kept>& kept, const Status& status);
-  void say(const std::string& line) const;
+  void say(Remark remark) const;
 
   const Options options_;
   store::Writer& writer_;

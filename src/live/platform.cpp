@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "data/clock.h"
+#include "live/rejection.h"
 #include "record/replay.h"
 
 namespace sluice::live {
@@ -112,12 +113,12 @@ Status Platform::make_runner(std::uint64_t epoch) {
   if (!log) return log.error();
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
-      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const std::string& line) { say(line); }});
+      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const Remark& remark) { say(remark); }});
   runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_,
                                      Runner::Machines{*machines_, agent().waker()},
                                      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
                                                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                                                  .trouble = [this](const std::string& line) { say(line); }},
+                                                  .remark = [this](const Remark& remark) { say(remark); }},
                                      options_.mailbox_max);
   desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};
@@ -125,7 +126,7 @@ Status Platform::make_runner(std::uint64_t epoch) {
 
 void Platform::make_parts(store::Store store, const std::vector<store::Request>& unfinished) {
   constexpr std::size_t kWaitingMax = 65'536;
-  const auto told = [this](const std::string& line) { say(line); };
+  const auto told = [this](const Remark& remark) { say(remark); };
   writer_ = std::make_unique<store::Writer>(std::move(store), kWaitingMax);
   identity_->write_with(*writer_);
   Mailbox<Letter>& runner = runner_->mailbox();
@@ -146,8 +147,8 @@ void Platform::make_parts(store::Store store, const std::vector<store::Request>&
       arenas_, *writer_, *profiling_, runner);
 }
 
-void Platform::say(const std::string& line) const {
-  if (options_.say) options_.say(line);
+void Platform::say(const Remark& remark) const {
+  if (options_.say) options_.say(remark);
 }
 
 void Platform::deploy(Deployment deployment, OnDeployed done) {
@@ -179,13 +180,29 @@ std::optional<Answer> Platform::enter(Call& call) {
       budgets_.enter(call.principal.tenant, Bytes(static_cast<std::int64_t>(bytes)), data::now());
   call.held = std::move(entered.held);
   if (!entered.over) return std::nullopt;
-  return Answer{.request = RequestId(next_id_.fetch_add(1)),
-                .kind = AnswerKind::rejected,
-                .reason = RejectReason::quota_exceeded,
-                .needed = entered.over->needed,
-                .available = entered.over->available,
-                .retry_after = entered.over->retry_after,
-                .error = std::move(entered.over->text)};
+  Answer refused{.request = RequestId(next_id_.fetch_add(1)),
+                 .kind = AnswerKind::rejected,
+                 .reason = RejectReason::quota_exceeded,
+                 .needed = entered.over->needed,
+                 .available = entered.over->available,
+                 .retry_after = entered.over->retry_after,
+                 .error = std::move(entered.over->text)};
+  note_refused(refused, call.application);
+  return refused;
+}
+
+void Platform::note_refused(const Answer& answer, const std::string& application) {
+  std::optional<std::uint64_t> before;
+  {
+    const std::lock_guard lock(refused_mutex_);
+    before = refused_.pass(data::now());
+  }
+  if (!before) return;
+  say({.component = "requests",
+       .text = str("a request of '", application, "' was refused: ", rejection_text(answer, application),
+                   not_listed(*before)),
+       .request = answer.request.value(),
+       .quiet = true});
 }
 
 RequestId Platform::call(Call call, OnAnswer answer) {
@@ -197,11 +214,13 @@ RequestId Platform::call(Call call, OnAnswer answer) {
   Desk::Errand errand{id, std::move(call), std::move(answer)};
   if (desk_->call(errand)) return id;
   const auto max = static_cast<double>(runner_->mailbox().max());
-  errand.answer({.request = id,
-                 .kind = AnswerKind::rejected,
-                 .reason = RejectReason::queue_full,
-                 .needed = max + 1,
-                 .available = max});
+  const Answer full{.request = id,
+                    .kind = AnswerKind::rejected,
+                    .reason = RejectReason::queue_full,
+                    .needed = max + 1,
+                    .available = max};
+  note_refused(full, errand.call.application);
+  errand.answer(full);
   return id;
 }
 

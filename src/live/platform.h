@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/remark.h"
 #include "data/arenas.h"
 #include "domain/cluster.h"
 #include "invoker/agent_link.h"
@@ -16,6 +17,7 @@
 #include "live/journal.h"
 #include "live/local_identity.h"
 #include "live/profiling.h"
+#include "live/remark_rate.h"
 #include "live/runner.h"
 #include "live/service.h"
 #include "policy/policy.h"
@@ -37,7 +39,7 @@ struct PlatformOptions {
   std::size_t mailbox_max = 20'000;
   Duration profile_budget = Duration::s(20);
   std::uint64_t log_segment_bytes = 256u << 20, log_bytes_max = 1u << 30;  // event_log.h
-  std::function<void(const std::string&)> say;  // what an operator should see, a line each, from any thread
+  OnRemark say;                                                            // what an operator should see
 };
 
 class Platform final : public Service {
@@ -87,7 +89,9 @@ class Platform final : public Service {
   void set_quota(const store::Tenant& tenant);
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
-  void say(const std::string& line) const;
+  void say(const Remark& remark) const;
+  // Refused at the door, where the scheduler does not hear of it.
+  void note_refused(const Answer& answer, const std::string& application);
 
   PlatformOptions options_;
   data::Arenas arenas_;
@@ -105,6 +109,8 @@ class Platform final : public Service {
   std::unique_ptr<Deployments> deployments_;
   std::atomic<std::uint64_t> next_id_ = 1;
   std::atomic<bool> draining_ = false;
+  std::mutex refused_mutex_;
+  RemarkRate refused_;  // guarded
   mutable std::mutex listening_mutex_;
   std::vector<std::string> listening_;  // guarded
 };

@@ -47,8 +47,8 @@ void Profiling::stop() {
   thread_.stop();
 }
 
-void Profiling::say(const std::string& line) const {
-  if (options_.say) options_.say(line);
+void Profiling::say(Remark::Level level, std::string text) const {
+  if (options_.say) options_.say({.level = level, .component = "profiles", .text = std::move(text)});
 }
 
 void Profiling::watch(const Application& application, const std::vector<std::uint64_t>& keys) {
@@ -149,14 +149,16 @@ void Profiling::measure(const Application& application, const Unprofiled& wanted
     plan.vcpu.push_back(v);
   invoker::Spawner spawner(options_.spawner);
   const auto arena = arenas_.of(application.tenant);
-  if (!arena) return say(str("function '", function.name, "' was not profiled: ", arena.error().message));
+  if (!arena)
+    return say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", arena.error().message));
   const auto table =
       invoker::measure(function, plan, spawner, *arena, [this](const auto&) { return !stopping_.load(); });
   if (stopping_) return;
-  if (!table) return say(str("function '", function.name, "' was not profiled: ", table.error().message));
+  if (!table)
+    return say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", table.error().message));
   keep(wanted.key, *table);
   runner_.post(Profiled{application.tenant, application.name, function.name, std::make_shared<const Profile>(*table)});
-  say(str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
+  say(Remark::Level::info, str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
 }
 
 void Profiling::keep(std::uint64_t key, const ProfileTable& table) {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/remark.h"
 #include "domain/cluster.h"
 #include "invoker/spawner.h"
 #include "invoker/task_thread.h"
@@ -29,7 +30,7 @@ class Profiling {
     std::uint32_t vcpu_max = 1;            // of one machine
     Duration budget = Duration::s(20);     // for each function
     Duration keep_every = Duration::s(5);  // what was learned
-    std::function<void(const std::string&)> say;
+    OnRemark say;
   };
   // All must outlive the profiling; `runner` is told what was measured.
   Profiling(Options options, data::Arenas& arenas, store::Writer& writer, store::Reader& reader,
@@ -59,7 +60,7 @@ class Profiling {
   void keep_times(const Application& believed, Watched& watched);
   void keep_branches(const Believed& believed, Watched& watched);
   void put(std::uint64_t key, std::string text);  // into the store, later
-  void say(const std::string& line) const;
+  void say(Remark::Level level, std::string text) const;
 
   Options options_;
   data::Arenas& arenas_;

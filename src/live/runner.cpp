@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/clock.h"
 #include "live/ports_of.h"
+#include "live/rejection.h"
 
 namespace sluice::live {
 namespace {
@@ -26,7 +27,7 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
-      callers_({directory_, history_, link_}),
+      callers_({directory_, history_, link_, [this](const Callers::Ended& ended) { note_unlucky(ended); }}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
 void Runner::start() {
@@ -101,7 +102,8 @@ void Runner::decide() {
   scheduler_->decide(now_, commands_);
   decisions_.add(step_.end_of(StepClock::Part::decide) - began);
   log_.decided(commands_, now_);
-  if (const Status flushed = log_.flush(); !flushed) tell_.trouble(flushed.error().message);
+  if (const Status flushed = log_.flush(); !flushed)
+    tell_.remark({.level = Remark::Level::error, .component = "scheduler", .text = flushed.error().message});
   step_.end_of(StepClock::Part::log);
   deliver(commands_);
   forget_retired();
@@ -116,7 +118,29 @@ void Runner::note_step() {
   steps_.add(step_.whole());
   if (step_.whole() <= kSlow || now_ - slow_told_ < kTellEvery) return;
   slow_told_ = now_;
-  tell_.trouble(str("a step took ", step_.whole().to_ms(), " ms: ", step_.text()));
+  tell_.remark({.level = Remark::Level::warning,
+                .component = "scheduler",
+                .text = str("a step took ", step_.whole().to_ms(), " ms: ", step_.text())});
+}
+
+void Runner::note_unlucky(const Callers::Ended& ended) {
+  const auto before = unlucky_.pass(now_);
+  if (!before) return;
+  const bool refused = ended.state == RequestState::rejected;
+  const Installed* known = directory_.find(ended.application);
+  const std::string name = known != nullptr && known->application ? known->application->name : "";
+  std::string why = ended.error.empty() ? "its time was over" : ended.error;
+  if (refused) {
+    const bus::Answered& from = ended.answered;
+    why = rejection_text(
+        {.reason = from.reason, .needed = from.needed, .available = from.available, .error = from.error}, name);
+  }
+  tell_.remark(
+      {.level = refused ? Remark::Level::info : Remark::Level::warning,
+       .component = "requests",
+       .text = str("a request of '", name, "' ", refused ? "was refused: " : "failed: ", why, not_listed(*before)),
+       .request = ended.answered.request.value(),
+       .quiet = true});
 }
 
 std::optional<Time> Runner::wake_at() const {

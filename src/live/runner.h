@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/remark.h"
 #include "bus/door.h"
 #include "bus/link.h"
 #include "core/scheduler.h"
@@ -24,6 +25,7 @@
 #include "live/history.h"
 #include "live/mailbox.h"
 #include "live/planning.h"
+#include "live/remark_rate.h"
 #include "live/service.h"
 #include "live/step_clock.h"
 
@@ -76,7 +78,7 @@ class Runner final : public bus::Door {
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
-    std::function<void(const std::string&)> trouble;
+    OnRemark remark;
   };
   // `waker`: wakes when `link` has something to receive.
   struct Machines {
@@ -130,6 +132,7 @@ class Runner final : public bus::Door {
   [[nodiscard]] std::optional<Time> wake_at() const;
   void publish();
   void note_step();
+  void note_unlucky(const Callers::Ended& ended);
 
   std::unique_ptr<core::Scheduler> scheduler_;
   EventLog log_;
@@ -152,6 +155,7 @@ class Runner final : public bus::Door {
   Directory directory_;
   std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
   Callers callers_;
+  RemarkRate unlucky_;  // requests that failed or were refused
   BatchCounts batches_;
   bus::Heard heard_;   // scratch
   Commands commands_;  // of the last decision

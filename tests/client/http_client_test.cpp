@@ -140,12 +140,16 @@ TEST(ServerAddress, IsReadInEveryForm) {
   EXPECT_EQ(parse_server("example.org").value().text(), "example.org:8000");
   EXPECT_EQ(parse_server("example.org:80").value().text(), "example.org:80");
   EXPECT_EQ(parse_server("http://10.0.0.1:80/").value().text(), "10.0.0.1:80");
+  EXPECT_FALSE(parse_server("http://10.0.0.1:80/").value().tls);
+  EXPECT_TRUE(parse_server("https://example.org:8443/").value().tls);
+  EXPECT_EQ(parse_server("https://example.org:8443/").value().text(), "https://example.org:8443");
+  EXPECT_EQ(parse_server("https://example.org:8443").value().host_and_port(), "example.org:8443");
   EXPECT_EQ(parse_server("[::1]:9").value().host, "::1");
   EXPECT_EQ(parse_server("[::1]").value().text(), "[::1]:8000");
   EXPECT_EQ(parse_server("unix:/run/sluice.sock").value().path, "/run/sluice.sock");
   EXPECT_EQ(parse_server("unix:/run/sluice.sock").value().text(), "unix:/run/sluice.sock");
-  for (const char* wrong :
-       {"", "unix:", ":80", "a:", "a:x", "a:0", "a:65536", "::1", "[::1", "[::1]8", "https://a", "a/b"})
+  for (const char* wrong : {"", "unix:", ":80", "a:", "a:x", "a:0", "a:65536", "::1", "[::1", "[::1]8", "ftp://a",
+                            "https://", "https://a/b", "a/b"})
     EXPECT_FALSE(parse_server(wrong)) << wrong;
 }
 

@@ -49,6 +49,13 @@ TEST(Profiler, SaysHowAWorkerEnded) {
             "not there");
 }
 
+TEST(Profiler, SaysHowAProgramEnded) {
+  const auto exited = measure(shell("read line; echo no more paper; exit 3"));
+  ASSERT_FALSE(exited.ok());
+  EXPECT_EQ(exited.error().message,
+            "the program exited with code 3 before it had answered; it printed last: no more paper");
+}
+
 TEST(Profiler, DoesNotWaitForEverForAFunctionThatHangs) {
   const auto table = measure(shell("read line; echo '{\\\"y\\\": 1}' >&3; read line; sleep 1000"));
   ASSERT_FALSE(table.ok());

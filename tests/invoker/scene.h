@@ -75,7 +75,10 @@ class Scene {
         agent_(std::move(options), arenas_, objects_,
                {.event = [this](Event event) { events_.push_back(std::move(event)); },
                 .log = [this](BatchId, const std::string& line) { lines_.push_back(line); },
-                .note = [this](const std::string& line) { notes_.push_back(line); }}) {
+                .note =
+                    [this](const Remark& remark) {
+                      if (!remark.quiet) notes_.push_back(remark.text);
+                    }}) {
     EXPECT_TRUE(agent_.start().ok());
     agent_.deploy(ApplicationId(0), std::make_shared<const Application>(std::move(application)));
   }

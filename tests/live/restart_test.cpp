@@ -34,9 +34,9 @@ class RestartTest : public testing::Test {
   }
   PlatformOptions right() {
     PlatformOptions out = options_in(folder_.path());
-    out.say = [this](const std::string& line) {
+    out.say = [this](const Remark& remark) {
       const std::lock_guard lock(mutex_);
-      said_ += line + "\n";
+      said_ += remark.text + "\n";
     };
     return out;
   }

@@ -60,7 +60,7 @@ TEST(ParkedParent, LetsProgramsOfItsWorkersBeWaitedFor) {
   auto worker = parked().fork();
   Server server(worker.channel);
   ASSERT_EQ(server.load({.runtime = Runtime::process, .command = {"sh", "-c", "read line; exit 3"}}).error, "");
-  EXPECT_EQ(server.run({}).error, "the program ended with status 3 before it had answered");
+  EXPECT_EQ(server.run({}).error, "the program exited with code 3 before it had answered");
 }
 
 TEST(ParkedParent, TakesItsWorkersWithIt) {

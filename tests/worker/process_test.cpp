@@ -152,8 +152,8 @@ void expect_failure(const std::string& script, const std::string& error) {
 }
 
 TEST(ProcessWorker, FailsTheBatchOfAProgramThatDoesNotKeepToTheContract) {
-  expect_failure("read line; exit 3", "the program ended with status 3 before it had answered");
-  expect_failure("read line; kill -9 $$", "the program was ended by signal 9 before it had answered");
+  expect_failure("read line; exit 3", "the program exited with code 3 before it had answered");
+  expect_failure("read line; kill -9 $$", "the program was killed by signal 9 (SIGKILL) before it had answered");
   expect_failure("read line; exec 3>&-; read line",
                  "the program closed its input or its answers before it had answered");
   expect_failure("read line; echo rubbish >&3; read line",
@@ -169,7 +169,7 @@ TEST(ProcessWorker, StartsTheProgramAnewAfterItDied) {
   const std::string first = pid();
   EXPECT_EQ(pid(), first);
   const auto die = program.put({"die", DataType::boolean, {1}}, "\x01");
-  EXPECT_EQ(program.server.run({.inputs = {die}}).error, "the program ended with status 1 before it had answered");
+  EXPECT_EQ(program.server.run({.inputs = {die}}).error, "the program exited with code 1 before it had answered");
   EXPECT_NE(pid(), first);
 }
 
