@@ -54,6 +54,13 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
+// From this time on all executions take so many times as long, until the next: a machine that is shared with others.
+struct Slowdown {
+  Duration at;
+  double factor = 1;  // not below 1
+  friend bool operator==(const Slowdown&, const Slowdown&) = default;
+};
+
 enum class NoiseLaw { normal, log_normal };
 struct Noise {
   double sigma = 0;                 // relative standard deviation
@@ -62,6 +69,7 @@ struct Noise {
   double straggler_factor = 1.5;
   double drift_per_minute = 0;  // times grow by so much of what they were at first, away from the profile,
   double drift_max = 1;         // up to this
+  std::vector<Slowdown> slow;   // by time
   friend bool operator==(const Noise&, const Noise&) = default;
 };
 

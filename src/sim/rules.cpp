@@ -37,7 +37,12 @@ double luck_of(const LuckKey& key, double sigma, const std::optional<Noise>& noi
 }
 
 double drift_of(const std::optional<Noise>& noise, Duration since_start) {
-  return noise ? 1 + std::min(noise->drift_max, noise->drift_per_minute * since_start.to_s() / 60) : 1;
+  if (!noise) return 1;
+  double slower = 1;
+  for (const Slowdown& slow : noise->slow) {
+    if (slow.at <= since_start) slower = slow.factor;
+  }
+  return slower * (1 + std::min(noise->drift_max, noise->drift_per_minute * since_start.to_s() / 60));
 }
 
 }  // namespace sluice::sim

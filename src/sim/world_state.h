@@ -85,7 +85,7 @@ struct Move {
 [[nodiscard]] const policy::Parameters& parameters_of(const Experiment& experiment, const std::string& scheduler);
 
 struct WorldState {
-  WorldState(const Experiment& experiment, WorldOptions options, workload::ArrivalStream stream);
+  WorldState(const Experiment& given, WorldOptions wanted, workload::ArrivalStream arrivals);
 
   void schedule(Time at, HappeningKind kind, std::uint64_t subject);
   // Whether a fault of this probability strikes now.

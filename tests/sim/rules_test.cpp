@@ -84,6 +84,10 @@ TEST(Drift, GrowsWithTimeUpToItsMost) {
   EXPECT_DOUBLE_EQ(drift_of(noise, Duration::s(600)), 1.25);
   EXPECT_DOUBLE_EQ(drift_of(Noise{}, Duration::s(600)), 1);
   EXPECT_DOUBLE_EQ(drift_of(std::nullopt, Duration::s(600)), 1);
+  const Noise slow{.slow = {{Duration::s(10), 1.6}, {Duration::s(20), 1}}};
+  EXPECT_DOUBLE_EQ(drift_of(slow, Duration::s(9)), 1);
+  EXPECT_DOUBLE_EQ(drift_of(slow, Duration::s(10)), 1.6);
+  EXPECT_DOUBLE_EQ(drift_of(slow, Duration::s(20)), 1);
 }
 
 // A world whose times are a quarter longer after a second.

@@ -149,6 +149,20 @@ Workload read_workload(const Cursor& cursor) {
   return out;
 }
 
+std::vector<Slowdown> read_slowdowns(const Cursor& cursor) {
+  std::vector<Slowdown> out;
+  for (const Cursor& item : cursor.items(true)) {
+    Fields fields(item);
+    Slowdown slow;
+    if (auto at = fields.required("at", "at: 20s")) slow.at = at->duration().value_or(Duration{});
+    if (auto factor = fields.required("factor", "factor: 1.6")) slow.factor = factor->number({1, 1e6}).value_or(1);
+    fields.finish();
+    if (!out.empty() && slow.at <= out.back().at) item.error("comes no later than the one before it; they go by time");
+    out.push_back(slow);
+  }
+  return out;
+}
+
 Noise read_noise(const Cursor& cursor) {
   Noise out;
   Fields fields(cursor);
@@ -166,6 +180,7 @@ Noise read_noise(const Cursor& cursor) {
     if (auto value = drift.optional("max")) out.drift_max = value->number({0, 1e6}).value_or(1);
     drift.finish();
   }
+  if (auto field = fields.optional("slow")) out.slow = read_slowdowns(*field);
   fields.finish();
   return out;
 }
