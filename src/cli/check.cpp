@@ -122,6 +122,7 @@ Json to_json(const Application& application) {
   Json objective = {{"latency_ms", application.objective.latency.to_ms()}};
   if (application.objective.percentile) objective["percentile"] = *application.objective.percentile;
   if (application.objective.cost) objective["cost"] = *application.objective.cost;
+  objective["prefer"] = kPreferNames[static_cast<std::size_t>(application.objective.prefer)];
   return {{"kind", "application"},        {"application", application.name},
           {"tenant", application.tenant}, {"objective", objective},
           {"entries", summary.entries},   {"exits", summary.exits},

@@ -23,6 +23,16 @@
 
 namespace sluice::core {
 
+// What a batch took, and what it was.
+struct Execution {
+  policy::SharedFunctionId function;
+  policy::QueueId queue;
+  Configuration configuration;
+  std::uint16_t members = 1;
+  Duration execution;
+  Duration beside;  // pace.h
+};
+
 class Applications {
  public:
   // `queues`, where those of the stages are put, and `tenants`, which numbers the tenants, outlive this.
@@ -51,9 +61,9 @@ class Applications {
   [[nodiscard]] std::vector<ApplicationId> left() const;
   void retire(ApplicationId id);
 
-  // Other times than planners believed: from outside, or because a batch of `ran.batch` members took that long.
+  // Other times than planners believed: from outside, or because a batch took that long.
   void change_profile(const ProfileChanged& event);
-  void learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured);
+  void learn(const Execution& ran);
   // Likewise what is told of conditions and fan-outs.
   void learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
 
@@ -81,6 +91,9 @@ class Applications {
     profile::Stragglers stragglers;  // what planners believe of it
     std::uint64_t executions = 0;
   };
+  // How many times as long it took as the planner of its queue believes.
+  [[nodiscard]] double slower(const Learned& learned, const Execution& ran) const;
+  void publish(policy::SharedFunctionId function, const ProfileTable& now);
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
   [[nodiscard]] std::shared_ptr<const Plans> plans_of(ApplicationId id, const Belief& belief);
   void believe(ApplicationId id, const Plans& plans);

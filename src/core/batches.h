@@ -17,16 +17,20 @@ struct Batch {
   BatchId id;
   ApplicationId application;          // none: an invoker brought it along, and it is to stop
   policy::SharedFunctionId function;  // likewise
+  policy::QueueId queue;              // likewise
   InvokerId invoker;
   InstanceId instance;  // none where everything is warm
   Configuration configuration;
   SlicePositions positions;
+  Time started;
+  Duration moving;         // of its inputs, as expected
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
   // Whether it is the batch that an invoker says it runs.
   [[nodiscard]] bool is(InvokerId at, const RunningBatch& theirs) const;
   void visit(Archive& a) {
-    a(used, id, application, function, invoker, instance, configuration, positions, cancelled, members);
+    a(used, id, application, function, queue, invoker, instance, configuration, positions, started, moving, cancelled,
+      members);
   }
 };
 

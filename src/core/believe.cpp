@@ -66,6 +66,7 @@ void Applications::believe(ApplicationId id, const Plans& plans) {
   for (const policy::QueueId place : controls_[id.index()].queues) {
     policy::Queue& queue = queues_[place];
     CHECK(queue.handler == nullptr || handlers < plans.handlers.size());
+    queue.pace.revised();
     queue.planner = queue.handler == nullptr ? plans.workflow : plans.handlers[handlers++];
   }
 }

@@ -14,15 +14,18 @@
 namespace sluice::core {
 namespace {
 
-// How long the batch is believed to hold what it takes: its inputs and its execution.
-Duration expected_time(const State& state, const policy::Queue& queue, const policy::Proposal& proposal) {
+// How long the batch is believed to hold what it takes.
+struct Expected {
+  Duration moving, execution;
+  [[nodiscard]] Duration whole() const { return moving + execution; }
+};
+
+Expected expected_time(const State& state, const policy::Queue& queue, const policy::Proposal& proposal) {
   const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
-  const auto it =
-      std::lower_bound(candidates.begin(), candidates.end(), proposal.configuration,
-                       [](const plan::Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
-  if (it == candidates.end() || it->configuration != proposal.configuration) {
+  const plan::Candidate* candidate = plan::find(candidates, proposal.configuration);
+  if (candidate == nullptr) {
     CHECK(proposal.reservation.valid());  // promised before its profile changed
-    return state.books.promised_time(proposal.invoker, proposal.reservation);
+    return {.execution = state.books.promised_time(proposal.invoker, proposal.reservation)};
   }
   profile::BatchInputs inputs;
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
@@ -30,7 +33,7 @@ Duration expected_time(const State& state, const policy::Queue& queue, const pol
     if (!member.inputs_at.valid()) continue;
     inputs.add(member.inputs_at == proposal.invoker, member.bytes);
   }
-  return Duration::ms(it->ms) + profile::transfer_time(state.transfer, inputs);
+  return {.moving = profile::transfer_time(state.transfer, inputs), .execution = Duration::ms(candidate->ms)};
 }
 
 void start_members(State& state, Slot slot, policy::QueueId queue, const policy::Proposal& proposal,
@@ -66,8 +69,8 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   CHECK(state.books.knows(proposal.invoker) && proposal.latest >= state.now);
   const std::uint32_t tenant = state.applications.models()[queue.application.index()].tenant;
   if (!state.tenants.left()[tenant].covers(proposal.configuration)) return false;
-  const Duration expected = expected_time(state, queue, proposal);
-  const Claim claim{proposal.configuration, queue.shared, state.now, state.now + expected};
+  const Expected expected = expected_time(state, queue, proposal);
+  const Claim claim{proposal.configuration, queue.shared, state.now, state.now + expected.whole()};
   const BatchId id = state.batches.next_id();
   const auto positions = proposal.reservation.valid()
                              ? state.books.take_reserved(proposal.invoker, proposal.reservation, id, claim)
@@ -77,10 +80,13 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   Batch& batch = state.batches[slot];
   batch.application = queue.application;
   batch.function = queue.shared;
+  batch.queue = queue.id;
   batch.invoker = proposal.invoker;
   batch.instance = state.loads.enter(proposal.invoker, claim, *positions);
   batch.configuration = proposal.configuration;
   batch.positions = *positions;
+  batch.started = state.now;
+  batch.moving = expected.moving;
   state.applications.use(queue.application);
   state.tenants.take(tenant, batch.configuration);
   ++state.counters.batches;
@@ -96,7 +102,7 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
                    .positions = *positions,
                    .earliest = state.now,
                    .latest = proposal.latest,
-                   .expected = expected};
+                   .expected = expected.whole()};
   start_members(state, slot, queue.id, proposal, start);
   state.tell(out, std::move(start), proposals.work);
   return true;

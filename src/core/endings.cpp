@@ -46,11 +46,21 @@ void bill(State& state, const Batch& batch, Duration held) {
   }
 }
 
+// What a batch that ran to its end teaches; `measured` is its execution alone.
 void learn(State& state, const Batch& batch, Duration measured) {
   if (batch.members.empty()) return;  // it was nobody's
-  Configuration ran = batch.configuration;
-  ran.batch = static_cast<std::uint16_t>(batch.members.size());
-  state.applications.learn(batch.function, ran, measured);
+  const auto members = static_cast<std::uint16_t>(batch.members.size());
+  const Duration took = std::max(measured, state.now - batch.started - batch.moving);
+  if (state.policies.learns) {
+    state.applications.learn({.function = batch.function,
+                              .queue = batch.queue,
+                              .configuration = batch.configuration,
+                              .members = members,
+                              .execution = measured,
+                              .beside = took - measured});
+  }
+  state.policies.dispatch->ran(
+      state.view(), {.queue = batch.queue, .configuration = batch.configuration, .members = members, .took = took});
 }
 
 }  // namespace
@@ -69,7 +79,7 @@ void finish_batch(State& state, const BatchFinished& event) {
   const auto ran = [](const InvocationResult& result) { return result.outcome != Outcome::not_run; };
   const bool all_ran = event.results.size() == state.batches[slot].members.size() &&
                        std::all_of(event.results.begin(), event.results.end(), ran);
-  if (state.policies.learns && all_ran) learn(state, state.batches[slot], event.measured);
+  if (all_ran) learn(state, state.batches[slot], event.measured);
   const InvokerId invoker = state.batches[slot].invoker;
   const ApplicationId application = state.batches[slot].application;
   const std::vector<policy::Waiting> members = end_batch(state, slot, true);

@@ -33,14 +33,18 @@ bool matters(const ProfileTable& before, const ProfileTable& now) {
 
 }  // namespace
 
-void Applications::learn(policy::SharedFunctionId function, const Configuration& ran, Duration measured) {
-  Learned& learned = learned_[function.index()];
+void Applications::learn(const Execution& execution) {
+  Learned& learned = learned_[execution.function.index()];
   if (!learned.profile.has_value()) return;
+  Configuration ran = execution.configuration;
+  ran.batch = execution.members;
   const profile::Latency planned = learned.profile->latency(ran);
   if (planned.mean_ms <= 0) return;
+  const double measured_ms = execution.execution.to_ms();
   const profile::Latency expected = learned.learner.corrected(ran, planned);
-  learned.tail.observe(expected.mean_ms, expected.sd_ms / expected.mean_ms, measured.to_ms());
-  learned.learner.observe(ran, planned.mean_ms, measured.to_ms());
+  learned.tail.observe(expected.mean_ms, expected.sd_ms / expected.mean_ms, measured_ms);
+  learned.learner.observe(ran, planned.mean_ms, measured_ms);
+  queues_[execution.queue].pace.ran(slower(learned, execution), execution.beside.to_ms());
   // The first executions teach the most. Later, noise alone brings a window past the tolerance now and then, and making
   // tables again costs more than being a few executions late.
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
@@ -49,6 +53,22 @@ void Applications::learn(policy::SharedFunctionId function, const Configuration&
   if (!straggles && !learned.learner.changed_since(learned.published, ran, planned)) return;
   const ProfileTable now = corrected(*learned.profile, learned.learner);
   if (!straggles && !matters(corrected(*learned.profile, learned.published), now)) return;
+  publish(execution.function, now);
+}
+
+double Applications::slower(const Learned& learned, const Execution& ran) const {
+  const policy::Queue& queue = queues_[ran.queue];
+  const plan::Candidate* believed =
+      plan::find(queue.planner->model().stages[queue.model_stage].candidates, ran.configuration);
+  if (believed == nullptr || believed->ms <= 0) return 1;
+  Configuration as_run = ran.configuration;
+  as_run.batch = ran.members;
+  const double part = learned.profile->latency(as_run).mean_ms / learned.profile->latency(ran.configuration).mean_ms;
+  return ran.execution.to_ms() / (believed->ms * part);
+}
+
+void Applications::publish(policy::SharedFunctionId function, const ProfileTable& now) {
+  Learned& learned = learned_[function.index()];
   learned.published = learned.learner;
   learned.stragglers = learned.tail.stragglers();
   for (std::size_t a = 0; a < controls_.size(); ++a) {

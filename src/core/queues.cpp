@@ -95,9 +95,9 @@ void Queues::reset(std::size_t places) {
   for (std::uint32_t q = 0; q < places; ++q) queues_.push_back({.id = policy::QueueId(q)});
 }
 
-void Queues::visit_waiting(Archive& archive) {
+void Queues::visit(Archive& archive) {
   archive(busy_);
-  for (policy::Queue& queue : queues_) archive(queue.waiting);
+  for (policy::Queue& queue : queues_) archive(queue.waiting, queue.pace);
 }
 
 }  // namespace sluice::core

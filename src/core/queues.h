@@ -38,7 +38,7 @@ class Queues {
   void reset(std::size_t places);
   void set_free(std::set<std::uint32_t> free) { free_ = std::move(free); }
   [[nodiscard]] const std::set<std::uint32_t>& free() const { return free_; }
-  void visit_waiting(Archive& archive);
+  void visit(Archive& archive);  // who waits, and how batches went
 
  private:
   [[nodiscard]] std::size_t position(policy::QueueId id, InvocationId invocation) const;

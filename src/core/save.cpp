@@ -10,7 +10,7 @@ namespace sluice::core {
 namespace {
 
 constexpr std::string_view kSaveMagic = "sluicesave";
-constexpr std::uint8_t kSaveVersion = 10;  // of the bytes; grows when what is saved changes
+constexpr std::uint8_t kSaveVersion = 11;  // of the bytes; grows when what is saved changes
 
 // How many requests and batches use an application is not saved but counted.
 void count_uses(State& state, Archive& archive) {
@@ -32,7 +32,7 @@ void State::visit(Archive& archive) {
   applications.visit(archive);
   archive(now, requests, runs, batches, arrivals, announced, answers, releases, cancels, next_invocation, next_command,
           wake, prewarm_at, prewarm_after, changed, counters, loads, demands);
-  queues.visit_waiting(archive);
+  queues.visit(archive);
   books.visit(archive);
   policies.dispatch->visit(archive);
   policies.admission->visit(archive);

@@ -1,8 +1,11 @@
 // Application: a deployed workflow with its objective, the one number a user must think about.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/money.h"
@@ -12,13 +15,22 @@
 
 namespace sluice {
 
+// What time that is left may be used for: waiting for company makes requests cheaper and later. By default nobody waits
+// longer than its own execution is expected to take; `cost`: for as long as the objective allows; `latency`: not at all.
+enum class Prefer : std::uint8_t { balance, cost, latency };
+inline constexpr std::array<std::string_view, 3> kPreferNames = {"balance", "cost", "latency"};
+constexpr Prefer last_of(Prefer) {
+  return Prefer::latency;
+}
+
 struct Objective {
   Duration latency;  // of the whole call
   // In (0, 100): the share of accepted requests that shall meet it, at the least cost. Absent: as many as possible.
   std::optional<double> percentile;
   std::optional<Dollars> cost;  // per request, if limited
+  Prefer prefer = Prefer::balance;
   friend bool operator==(const Objective&, const Objective&) = default;
-  void visit(auto& archive) { archive(latency, percentile, cost); }
+  void visit(auto& archive) { archive(latency, percentile, cost, prefer); }
 };
 
 // An output of the application: a name and the stage's output behind it.

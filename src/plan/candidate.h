@@ -23,6 +23,13 @@ static_assert(sizeof(Candidate) == 32);
 // One stage's candidates. Searches name a candidate by its position in this list.
 using Candidates = std::vector<Candidate>;
 
+// The one of a configuration; nullptr: none. REQUIRES: they are sorted by configuration.
+[[nodiscard]] inline const Candidate* find(const Candidates& candidates, const Configuration& configuration) {
+  const auto it = std::lower_bound(candidates.begin(), candidates.end(), configuration,
+                                   [](const Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
+  return it != candidates.end() && it->configuration == configuration ? &*it : nullptr;
+}
+
 // The least configuration: the smallest batch, then the fewest slices, then the fewest vCPUs. REQUIRES: not empty.
 [[nodiscard]] inline const Candidate& least(const Candidates& candidates) {
   return *std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {

@@ -317,6 +317,7 @@ class Loading final : public Dispatch {
   void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (starting_) dispatch_->told(view, proposals, booked);
   }
+  void ran(const View& view, const Ran& batch) override { dispatch_->ran(view, batch); }
   void ended(const View& view, RequestId request) override { dispatch_->ended(view, request); }
   void removed(const View& view, const Queue& queue) override { dispatch_->removed(view, queue); }
   [[nodiscard]] Derive derives(const View& view, ApplicationId id) const override {

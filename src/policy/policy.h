@@ -47,11 +47,21 @@ struct Proposals {
   }
 };
 
+// A batch that ran to its end.
+struct Ran {
+  QueueId queue;
+  Configuration configuration;
+  std::uint32_t members = 1;
+  Duration took;  // from its start on, less moving its inputs
+};
+
 class Dispatch {
  public:
   virtual ~Dispatch() = default;
   // An invocation has entered a queue, as its last.
   virtual void queued(const View&, const Queue&) {}
+  // A batch of a queue has ended.
+  virtual void ran(const View&, const Ran&) {}
   // A new instant has begun: everything observed since the last one is in the view.
   virtual void begin(const View& view) = 0;
   // The next queue's alternatives; false when there is nothing more to do at this instant.

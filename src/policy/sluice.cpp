@@ -27,6 +27,7 @@ struct Moving {
 // Of the batch proposed last: how long it waited for company, and for its function to be loaded.
 struct Member {
   RequestId request;
+  Time ready;
   Duration waited, loading;
 };
 
@@ -48,6 +49,14 @@ class SluiceDispatch final : public Dispatch {
     Taken& taken_ms = state_->taken_ms[queue.id.index()];
     const SluiceModel* m = taken_ms.none() ? model(view, queue, 0) : nullptr;
     if (m != nullptr) taken_ms = m->taken_ms(queue.model_stage);
+  }
+
+  // What an invocation of this stage takes, as it is really batched and as long as it really takes.
+  void ran(const View& view, const Ran& batch) override {
+    state_->grow(view);
+    Taken& known = state_->taken_ms[batch.queue.index()];
+    const Taken taken = Taken::by(batch.configuration) * batch.took.to_ms() / batch.members;
+    known = known + (taken - known) * kLearn;
   }
 
   void ended(const View& view, RequestId request) override {
@@ -102,7 +111,7 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
@@ -114,11 +123,8 @@ class SluiceDispatch final : public Dispatch {
       if (it == state_->inside.end()) continue;
       it->second.waited = std::max(it->second.waited, member.waited);
       it->second.loading += member.loading;
+      it->second.queued += std::max(Duration{}, view.now - member.ready - member.waited - member.loading);
     }
-    // What an invocation of this stage takes, as it is really batched.
-    Taken& known = state_->taken_ms[proposals.queue.index()];
-    const Taken taken = Taken::by(batch.configuration) * expected_ms_ / batch.members;
-    known = known + (taken - known) * kLearn;
     if (!settings_.foresee) return;
     // The request of the oldest stands for the whole batch, which goes on together.
     for (const Member& member : members_) state_->foresight.forget(member.request);
@@ -192,17 +198,32 @@ class SluiceDispatch final : public Dispatch {
   double worth_waiting_ms(const View& view, const Queue& queue) {
     const SluiceModel* m = model(view, queue, 0);
     const Standing& standing = state_->applications[queue.application.index()];
+    const Prefer prefer = view.application(queue.application).application->objective.prefer;
+    if (prefer == Prefer::latency) return 0;
     const double rate = state_->calls[queue.id.index()].per_ms(view.now), company = standing.crowd.rate();
     if (m == nullptr || rate <= 0 || company <= 0) return 0;
     const BatchWait& rule = rules_.rule(queue, *m, rate, state_->bill);
     const Waiting& oldest = queue.waiting.front();
     const std::size_t n = queue.waiting.size();
-    const double age = m->horizon_ms() - (earliest(view, queue, n) - view.now).to_ms() + loads_ms(view, queue, *m);
+    const double left = paced_ms(queue, *m, (earliest(view, queue, n) - view.now).to_ms());
+    const double age = m->horizon_ms() - left + loads_ms(view, queue, *m);
     if (rule.gain(n, age) <= least_gain_) return 0;
     const double waited = (view.now - oldest.ready).to_ms();
     const double share = standing.patience.left * (cold_ ? state_->loads.left : 1);
     const double most = (rule.until_ms(n, age, least_gain_) - age + waited) * share;
-    return std::min(most, settings_.wait_gaps / company) - waited;
+    const double usual = prefer == Prefer::cost ? most : execution_ms(queue, *m, left);
+    return std::min({most, settings_.wait_gaps / company, usual}) - waited;
+  }
+
+  // What a request of one is expected to take from this stage on, if it starts now.
+  static double execution_ms(const Queue& queue, const SluiceModel& m, double left) {
+    double out = 0;
+    for (std::optional<std::uint32_t> stage = queue.model_stage; stage; stage = m.next(*stage)) {
+      const Choice* choice = m.cheapest_alone(*stage, left - out);
+      if (choice == nullptr) break;
+      out += choice->ms;
+    }
+    return out * slower(queue);
   }
 
   void propose(const View& view, const Queue& queue, Proposals& out) {
@@ -218,9 +239,10 @@ class SluiceDispatch final : public Dispatch {
     // that was learned too slow.
     const bool drops = settings_.drop && state_->inside.size() > 1;
     const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
-    // How long loads take is a guess: nobody is given up for it.
-    if (loads > 0 && (scored_.empty() || scored_.front().score >= miss)) score(view, queue, *m, left);
-    const bool hopeless = scored_.empty() || scored_.front().score >= miss || view.now > timeout_of(queue);
+    // How long loads take and what later stages lose is a guess: nobody is given up for it.
+    const auto lost = [&] { return scored_.empty() || scored_.front().score >= miss; };
+    if (lost() && loads + reserve_ms_ > 0) score(view, queue, *m, left + reserve_ms_ * m->stages_after(queue.model_stage));
+    const bool hopeless = lost() || view.now > timeout_of(queue);
     if (drops && hopeless) return drop_oldest(view, queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
@@ -247,6 +269,7 @@ class SluiceDispatch final : public Dispatch {
     const auto it = state_->inside.find(oldest.request);
     if (it == state_->inside.end()) return;
     it->second.dropped = true;
+    it->second.queued += view.now - oldest.ready;
     if (cold_ && !has_ready(view, view.functions[queue.shared.index()])) it->second.loading += view.now - oldest.ready;
   }
 
@@ -266,7 +289,20 @@ class SluiceDispatch final : public Dispatch {
 
   // Until the deadline of the oldest, less what later stages may lose.
   [[nodiscard]] double left_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
-    return (queue.waiting.front().deadline - view.now).to_ms() - reserve_ms_ * m.stages_after(queue.model_stage);
+    return paced_ms(queue, m, until_due_ms(view, queue.waiting.front().deadline)) -
+           reserve_ms_ * m.stages_after(queue.model_stage);
+  }
+
+  // What a time is worth in the planner's own milliseconds: the stages to come go as this one's last batches did. What
+  // they take besides executing is in the model as far as its reserve goes.
+  [[nodiscard]] double paced_ms(const Queue& queue, const SluiceModel& m, double ms) const {
+    const double beside = std::max(0.0, queue.pace.beside_ms() - settings_.model.reserve_ms);
+    return (ms - beside * (1 + m.stages_after(queue.model_stage))) / slower(queue);
+  }
+  // Noise alone is no reason to plan otherwise.
+  [[nodiscard]] static double slower(const Queue& queue) {
+    constexpr double kNoise = 1.1;
+    return queue.pace.slower() > kNoise ? queue.pace.slower() : 1;
   }
 
   // How long it and the stages after it will wait for loads.
@@ -285,7 +321,7 @@ class SluiceDispatch final : public Dispatch {
       const Moving moving = moves ? moving_of(view, queue, batch) : Moving{};
       // With those who have less time in the batch, it is theirs that counts.
       const Time first = earliest(view, queue, batch);
-      const double hurry = (queue.waiting.front().deadline - first).to_ms();
+      const double hurry = (queue.waiting.front().deadline - first).to_ms() / slower(queue);
       const plan::ValueTable& table = (hurry > 0 ? model(view, queue, until_due_ms(view, first)) : &m)->table();
       const auto near = table.decide(queue.model_stage, batch, left - hurry - moving.near_ms);
       const auto far = table.decide(queue.model_stage, batch, left - hurry - moving.far_ms);
@@ -327,7 +363,6 @@ class SluiceDispatch final : public Dispatch {
       invoker = best_place(view, queue, *scored.choice);
     }
     if (!invoker) return false;
-    expected_ms_ = scored.choice->ms;
     foresee(view, queue, *scored.choice);
     members_.clear();
     const Pause& pause = state_->pauses[queue.id.index()];
@@ -335,6 +370,7 @@ class SluiceDispatch final : public Dispatch {
     for (std::uint32_t i = 0; i < c.batch; ++i) {
       const Waiting& member = queue.waiting[i];
       members_.push_back({.request = member.request,
+                          .ready = member.ready,
                           .waited = std::max(Duration{}, pause.end - std::max(pause.begin, member.ready)),
                           .loading = loaded ? std::max(Duration{}, *loaded - member.ready) : Duration{}});
     }
@@ -399,7 +435,6 @@ class SluiceDispatch final : public Dispatch {
   bool roomiest_ = true;
   bool cold_ = false;  // there are machines on which functions have to be loaded
   // Of the batch proposed last.
-  double expected_ms_ = 0;
   std::vector<Member> members_;
   std::vector<SliceStep> path_;
   std::optional<Time> wake_;

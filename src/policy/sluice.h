@@ -11,7 +11,7 @@
 
 namespace sluice::policy {
 
-// Parameters (all our choice): miss_times 12, sigma 0.05, reserve_ms 3 and reserve_load_ms 14, load 0.9,
+// Parameters (all our choice): miss_times 12, sigma 0.05, reserve_ms 3 and reserve_load_ms 14, load 0.9, vcpu_load 0.6,
 // roomiest_load 0.88, wait_load 0.68, wait_gain 0.08, wait_gaps 4; switches wait, shed, drop, locality, foresee,
 // learn and fair, all 1.
 struct SluiceParts {

@@ -62,7 +62,9 @@ class SluiceAdmission final : public Admission {
     const Taken needs =
         request_taken_ms(view, *state_, request.application) / std::max(1.0, (request.deadline - view.now).to_ms());
     const Taken needed = state_->needed + needs, &usable = state_->usable;
-    const Taken limit = Taken{usable.slices * settings_.load, usable.vcpus * settings_.vcpu_load} * share_of(request);
+    const Taken limit = Taken{usable.slices * settings_.load * state_->slices.share(),
+                              usable.vcpus * settings_.vcpu_load * state_->vcpus.share()} *
+                        share_of(request);
     const bool slices = needed.slices > limit.slices, vcpus = needed.vcpus > limit.vcpus;
     if (settings_.shed && (slices || vcpus) && !state_->inside.empty() && !spared(view, request.application)) {
       state_->applications[request.application.index()].price.refused();
@@ -70,7 +72,12 @@ class SluiceAdmission final : public Admission {
                     : full(needed.vcpus, limit.vcpus, request.deadline - view.now);
     }
     state_->inside.emplace(request.id,
-                           Inside{.application = request.application, .needs = needs, .deadline = request.deadline});
+                           Inside{.application = request.application,
+                                  .needs = needs,
+                                  .slices = needs.slices > 0,
+                                  .vcpus = needs.vcpus > 0,
+                                  .arrival = view.now,
+                                  .deadline = request.deadline});
     state_->due[request.deadline].push_back(request.id);
     state_->applications[request.application.index()].crowd.came(view.now);
     state_->needed = needed;

@@ -8,12 +8,18 @@ namespace sluice::policy {
 // may happen to one of 200 only: under load company makes room, and then even they may have been late without it. Not
 // so if loads took the time: the slack that was spent on waiting would have made up for them, and one of ten thousand
 // is too many. Where a percentile is asked for, being late is allowed for and its price is found instead.
+// Too little room made it late if it waited for some longer than it was late by. Who was given up would have been late
+// by nobody knows how much: waiting for a tenth of the objective is taken to be the cause.
 void learn_from_end(const View& view, const Inside& request, SluiceState& state) {
+  constexpr double kMuch = 0.1;
   Standing& standing = state.applications[request.application.index()];
   standing.crowd.left(view.now);
   const Objective& objective = view.application(request.application).application->objective;
   const Duration behind = view.now - request.deadline;
   const bool late = request.dropped || behind > Duration{};
+  const bool crowded = late && request.queued > std::max(behind, (request.deadline - request.arrival) * kMuch);
+  if (request.slices) state.slices.ended(request.arrival, view.now, crowded);
+  if (request.vcpus) state.vcpus.ended(request.arrival, view.now, crowded);
   if (objective.percentile) {
     standing.price.ended(late, *objective.percentile);
     return;

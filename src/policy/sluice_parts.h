@@ -22,7 +22,7 @@ struct SluiceSettings {
         roomiest_load(parameter_or(parameters, "roomiest_load", 0.88)),
         reserve_load_ms(parameter_or(parameters, "reserve_load_ms", 14)),
         load(parameter_or(parameters, "load", 0.9)),
-        vcpu_load(parameter_or(parameters, "vcpu_load", 0.8)),
+        vcpu_load(parameter_or(parameters, "vcpu_load", 0.6)),
         wait_load(parameter_or(parameters, "wait_load", 0.68)),
         wait_gain(parameter_or(parameters, "wait_gain", 0.08)),
         wait_gaps(parameter_or(parameters, "wait_gaps", 4)) {}

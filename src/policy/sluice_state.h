@@ -10,6 +10,7 @@
 #include "base/archive.h"
 #include "policy/crowd.h"
 #include "policy/foresight.h"
+#include "policy/headroom.h"
 #include "policy/miss_price.h"
 #include "policy/patience.h"
 #include "policy/table_bill.h"
@@ -67,13 +68,15 @@ struct Taken {
 // A request that was let in and has not ended.
 struct Inside {
   ApplicationId application;
-  Taken needs;  // on average until its deadline; none from then on
-  Time deadline;
+  Taken needs;           // on average until its deadline; none from then on
+  bool slices = false, vcpus = false;  // which of them it takes
+  Time arrival, deadline;
+  Duration queued;   // for room, in all stages
   Duration waited;   // for company
   Duration loading;  // how long it waited for functions that were not loaded
   bool dropped = false;
 
-  void visit(Archive& a) { a(application, needs, deadline, waited, loading, dropped); }
+  void visit(Archive& a) { a(application, needs, slices, vcpus, arrival, deadline, queued, waited, loading, dropped); }
 };
 
 // When a queue waited for company last.
@@ -103,11 +106,13 @@ struct SluiceState {
   Taken usable;
   std::vector<NodeGroup> shapes;  // of the machines, each once
   double load = 0;                // demand of recent arrivals ÷ what there is
+  Headroom slices, vcpus;         // of what may be promised of either
   Patience loads;                 // where loads take the time that waiting has left: memory is short for all alike
   Foresight foresight;
   TableBill bill;
   void visit(Archive& a) {
-    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, loads, foresight,
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, slices, vcpus,
+      loads, foresight,
       bill);
   }
 

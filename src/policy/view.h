@@ -19,6 +19,7 @@
 #include "policy/demand.h"
 #include "policy/derived.h"
 #include "policy/free_index.h"
+#include "policy/pace.h"
 #include "policy/ring.h"
 
 namespace sluice::policy {
@@ -60,6 +61,7 @@ struct Queue {
   std::uint32_t model_stage = 0;                         // of the planner's model
   const Stage* handler = nullptr;                        // of an error handler, planned alone; else in the model
   bool entry = false;                                    // a first stage: its inputs come with the request
+  Pace pace;
   Ring<Waiting> waiting;
 };
 

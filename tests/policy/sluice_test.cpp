@@ -120,6 +120,41 @@ TEST(Sluice, WaitsOnlyAsLongAsCompanyHasBeenSeenToTake) {
   EXPECT_LT(now - asked, 300);  // not the 3.9 seconds that there would be time for
 }
 
+// Company has been seen to come after 400 ms; a call alone takes 100.
+TEST(Sluice, WaitsNoLongerThanACallTakesUnlessCostIsPreferred) {
+  const auto waits_ms = [](Prefer prefer) {
+    Application application = Stand::with_objective(chain_of({kStage}), 4'000);
+    application.objective.prefer = prefer;
+    Stand stand("sluice", application);
+    stand.invoker(0, 8, 7);
+    double now = 0;
+    Starts started;
+    const auto until_started = [&] {
+      while (started.empty()) {
+        const auto wake = stand.scheduler().next_wake();
+        if (!wake) return;
+        started = stand.at(now = static_cast<double>(wake->count_ns()) / 1e6).decide();
+      }
+    };
+    for (std::uint64_t id = 1; id <= 40; id += 2) {
+      (void)stand.at(now += 2'000).arrive(id).decide();
+      (void)stand.at(now += 400).arrive(id + 1).decide();
+      stand.at(now += 200).finish_all();
+      (void)stand.decide();
+      stand.at(now += 200).finish_all();
+      (void)stand.decide();
+    }
+    const double asked = now += 2'000;
+    started = stand.at(now).arrive(100).decide();
+    until_started();
+    return now - asked;
+  };
+  EXPECT_EQ(waits_ms(Prefer::latency), 0);
+  EXPECT_GT(waits_ms(Prefer::balance), 50);
+  EXPECT_LE(waits_ms(Prefer::balance), 101);
+  EXPECT_GT(waits_ms(Prefer::cost), 400);
+}
+
 // One caller with an hour's time gets the cheap plan that it has time for, and makes nobody else's plans coarse.
 TEST(Sluice, ACallersOwnObjectiveChangesItsOwnRequestAlone) {
   Stand stand("sluice", {kStage}, 60);

@@ -106,15 +106,16 @@ class Stand {
     }
     return out;
   }
-  // The oldest batch that runs ends well, after so many milliseconds.
-  Stand& finish(double ms = 1) {
+  // The oldest batch that runs ends well, and says that it took so many milliseconds, or as long as was expected.
+  Stand& finish(std::optional<double> ms = {}) {
     const StartBatch batch = started_.front();
     started_.erase(started_.begin());
-    BatchFinished event{.id = batch.id, .measured = Duration::ms(ms), .held = Duration::ms(ms)};
+    const Duration took = ms ? Duration::ms(*ms) : batch.expected;
+    BatchFinished event{.id = batch.id, .measured = took, .held = took};
     for (const BatchMember& member : batch.members) event.results.push_back({.id = member.invocation});
     return see(event);
   }
-  Stand& finish_all(double ms = 1) {
+  Stand& finish_all(std::optional<double> ms = {}) {
     while (!started_.empty()) finish(ms);
     return *this;
   }

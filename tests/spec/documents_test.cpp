@@ -54,10 +54,31 @@ TEST(Documents, EveryExampleSurvivesARoundTrip) {
   }
 }
 
+// The experiment of an example with another noise.
+Loaded with_noise(const std::string& noise) {
+  return load("examples/esg/other.yaml", [&](const std::string& path) -> Result<std::string> {
+    if (path != "examples/esg/other.yaml") return read_from_disk(path);
+    std::string text = *read_from_disk("examples/esg/moderate_heavy.yaml");
+    const std::size_t at = text.find("noise:");
+    return text.replace(at, text.find('\n', at) - at, "noise: " + noise);
+  });
+}
+
+TEST(Documents, MachinesMaySlowDownAndRecover) {
+  const Loaded loaded = with_noise("{sigma: 0.1, slow: [{at: 20s, factor: 1.6}, {at: 1m, factor: 1}]}");
+  ASSERT_TRUE(loaded.document.has_value());
+  EXPECT_EQ(std::get<Experiment>(*loaded.document).noise,
+            (Noise{.sigma = 0.1, .slow = {{Duration::s(20), 1.6}, {Duration::s(60), 1}}}));
+  for (const char* wrong : {"{slow: [{at: 20s, factor: 0.5}]}", "{slow: [{at: 20s}]}", "{slow: [{factor: 2}]}",
+                            "{slow: [{at: 20s, factor: 2}, {at: 20s, factor: 1}]}"}) {
+    EXPECT_TRUE(with_noise(wrong).diagnostics.has_errors()) << wrong;
+  }
+}
+
 constexpr const char* kEverything = R"(
 application: everything
 tenant: acme
-slo: {latency: 1.5s, percentile: 95, cost: 0.002}
+slo: {latency: 1.5s, percentile: 95, cost: 0.002, prefer: latency}
 prices: {vcpu_hour: 0.05, vgpu_hour: 1.25}
 functions:
   read: {runtime: process, command: ["cat", "a file: \"x\""], outputs: {items: {type: BYTES, shape: [-1], bytes: 3MB}, "count:0": {type: INT64, shape: []}, count: {type: INT64, shape: []}, flag: {type: BOOL, shape: []}, name: {type: BYTES, shape: [1]}, size: {type: FP32, shape: [1]}}, cold_start: 250ms}

@@ -36,6 +36,9 @@ void read_slo(Fields& fields, ApplicationDraft& draft) {
   if (deadline) objective.latency = Duration::ms(*deadline);
   objective.percentile = number(inner.optional("Percentile"), 100, "slo.percentile");
   objective.cost = number(inner.optional("CostDollars"), 1e6, "slo.cost");
+  if (const auto field = inner.optional("Prefer")) {
+    if (const auto choice = field->choice(kPreferNames)) objective.prefer = static_cast<Prefer>(*choice);
+  }
   inner.finish();
 }
 

@@ -57,6 +57,11 @@ void read_percentile(const Cursor& value, ApplicationDraft& draft) {
   draft.marks["slo.percentile"] = value.mark();
 }
 
+void read_prefer(const Cursor& value, ApplicationDraft& draft) {
+  if (const auto choice = value.choice(kPreferNames))
+    draft.application.objective.prefer = static_cast<Prefer>(*choice);
+}
+
 void read_tenant(const Cursor& value, ApplicationDraft& draft) {
   const auto tenant = value.name();
   if (!tenant) return;
@@ -67,7 +72,7 @@ void read_tenant(const Cursor& value, ApplicationDraft& draft) {
 }  // namespace
 
 void apply_parameters(Message& message, const Cursor& root, ApplicationDraft& draft) {
-  constexpr std::array<std::string_view, 3> kNames = {"slo_ms", "slo_percentile", "tenant"};
+  constexpr std::array<std::string_view, 4> kNames = {"slo_ms", "slo_percentile", "slo_prefer", "tenant"};
   const auto parameters = read_parameters(message);
   if (!parameters.contains("slo_ms")) {
     root.error(
@@ -80,6 +85,8 @@ void apply_parameters(Message& message, const Cursor& root, ApplicationDraft& dr
       read_latency(*value, draft);
     } else if (key == "slo_percentile") {
       read_percentile(*value, draft);
+    } else if (key == "slo_prefer") {
+      read_prefer(*value, draft);
     } else if (key == "tenant") {
       read_tenant(*value, draft);
     } else {

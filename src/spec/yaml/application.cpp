@@ -26,6 +26,9 @@ Objective read_objective(const Cursor& cursor, ApplicationDraft& draft) {
     out.cost = field->number({-1e308, 1e308});
     draft.marks["slo.cost"] = field->mark();
   }
+  if (auto field = fields.optional("prefer")) {
+    if (auto choice = field->choice(kPreferNames)) out.prefer = static_cast<Prefer>(*choice);
+  }
   fields.finish();
   return out;
 }

@@ -234,6 +234,8 @@ std::string write_yaml(const Application& application) {
   slo.add("latency", to_string(application.objective.latency));
   if (application.objective.percentile) slo.add("percentile", str(*application.objective.percentile));
   if (application.objective.cost) slo.add("cost", str(*application.objective.cost));
+  if (application.objective.prefer != Prefer::balance)
+    slo.add("prefer", kPreferNames[static_cast<std::size_t>(application.objective.prefer)]);
   out += str("slo: ", slo.text(), "\n");
   out +=
       str("prices: {vcpu_hour: ", application.prices.vcpu_hour, ", vgpu_hour: ", application.prices.vgpu_hour, "}\n");

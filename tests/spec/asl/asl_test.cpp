@@ -23,7 +23,7 @@ TEST(Asl, TurnsAChainIntoStages) {
 
 TEST(Asl, ReadsTheExtensionsBesideTheStandardFields) {
   const Imported imported = import(R"({"Comment": "c", "Version": "1.0", "QueryLanguage": "JSONPath",
-      "Application": "faces", "Tenant": "acme", "SLO": {"DeadlineMs": 412.5, "Percentile": 95, "CostDollars": 0.002},
+      "Application": "faces", "Tenant": "acme", "SLO": {"DeadlineMs": 412.5, "Percentile": 95, "CostDollars": 0.002, "Prefer": "cost"},
       "Functions": ["functions.yaml", "more.yaml"], "Outputs": {"label": "Label.label"},
       "StartAt": "Label", "States": {"Label": {"Type": "Task", "Resource": "fn:label", "End": true}}})");
   ASSERT_TRUE(imported.document) << imported.errors.front();
@@ -34,6 +34,7 @@ TEST(Asl, ReadsTheExtensionsBesideTheStandardFields) {
   EXPECT_EQ(draft.application.objective.latency, Duration::us(412'500));
   EXPECT_EQ(draft.application.objective.percentile, 95);
   EXPECT_EQ(draft.application.objective.cost, 0.002);
+  EXPECT_EQ(draft.application.objective.prefer, Prefer::cost);
   ASSERT_EQ(draft.outputs.size(), 1u);
   EXPECT_EQ(draft.outputs[0].first.text, "label");
   EXPECT_EQ(draft.outputs[0].second.text, "Label.label");

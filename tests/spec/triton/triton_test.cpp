@@ -231,7 +231,8 @@ TEST(Triton, ReadsObjectiveAndTenantFromParameters) {
   const auto outcome = read_known(R"(backend: "ensemble"
     input { name: "IN" data_type: TYPE_FP32 dims: 4 } output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
     parameters [ { key: "slo_ms" value: { string_value: "12.5" } },
-                 { key: "slo_percentile", value { string_value: "99.9" } } ]
+                 { key: "slo_percentile", value { string_value: "99.9" } },
+                 { key: "slo_prefer", value { string_value: "latency" } } ]
     parameters: { key: "tenant" value { string_value: "vision" } }
     ensemble_scheduling { step )" +
                                   kStep + "}");
@@ -239,7 +240,7 @@ TEST(Triton, ReadsObjectiveAndTenantFromParameters) {
   const Application& application = outcome.ensemble->draft.application;
   EXPECT_EQ(application.name, "folder");  // the document has no name
   EXPECT_EQ(application.tenant, "vision");
-  EXPECT_EQ(application.objective, (Objective{.latency = Duration::us(12'500), .percentile = 99.9}));
+  EXPECT_EQ(application.objective, (Objective{.latency = Duration::us(12'500), .percentile = 99.9, .prefer = Prefer::latency}));
 }
 
 TEST(Triton, TakesStepsWithoutPlatformForAnEnsemble) {
