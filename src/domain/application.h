@@ -16,7 +16,8 @@
 namespace sluice {
 
 // What time that is left may be used for: waiting for company makes requests cheaper and later. By default nobody waits
-// longer than its own execution is expected to take; `cost`: for as long as the objective allows; `latency`: not at all.
+// longer than its own execution is expected to take; `cost`: for as long as the objective allows; `latency`: not at
+// all.
 enum class Prefer : std::uint8_t { balance, cost, latency };
 inline constexpr std::array<std::string_view, 3> kPreferNames = {"balance", "cost", "latency"};
 constexpr Prefer last_of(Prefer) {

@@ -25,8 +25,9 @@ using Candidates = std::vector<Candidate>;
 
 // The one of a configuration; nullptr: none. REQUIRES: they are sorted by configuration.
 [[nodiscard]] inline const Candidate* find(const Candidates& candidates, const Configuration& configuration) {
-  const auto it = std::lower_bound(candidates.begin(), candidates.end(), configuration,
-                                   [](const Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
+  const auto it =
+      std::lower_bound(candidates.begin(), candidates.end(), configuration,
+                       [](const Candidate& c, const Configuration& wanted) { return c.configuration < wanted; });
   return it != candidates.end() && it->configuration == configuration ? &*it : nullptr;
 }
 

@@ -1,7 +1,7 @@
-// Headroom: how much of what may be promised is promised (sluice_admission.cpp). Work that is believed rightly may still
-// come too late: with little slack every queue is one too many, however much is free on average. So requests that were
-// let in and waited themselves late make it less, those in time a little more. State of the policy, one for each pool of
-// machines.
+// Headroom: how much of what may be promised is promised (sluice_admission.cpp). Work that is believed rightly may
+// still come too late: with little slack every queue is one too many, however much is free on average. So requests that
+// were let in and waited themselves late make it less, those in time a little more. State of the policy, one for each
+// pool of machines.
 #pragma once
 #include <algorithm>
 #include <cstdint>

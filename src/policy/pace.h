@@ -1,6 +1,6 @@
-// Pace: how batches of a queue went lately, against what its planner believes. Plans of what was learned take a while to
-// be made, and machines that are shared slow down at once. Few executions and single stragglers say nothing. State of
-// the core, one for each queue.
+// Pace: how batches of a queue went lately, against what its planner believes. Plans of what was learned take a while
+// to be made, and machines that are shared slow down at once. Few executions and single stragglers say nothing. State
+// of the core, one for each queue.
 #pragma once
 #include <algorithm>
 #include <vector>

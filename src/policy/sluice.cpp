@@ -241,7 +241,8 @@ class SluiceDispatch final : public Dispatch {
     const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
     // How long loads take and what later stages lose is a guess: nobody is given up for it.
     const auto lost = [&] { return scored_.empty() || scored_.front().score >= miss; };
-    if (lost() && loads + reserve_ms_ > 0) score(view, queue, *m, left + reserve_ms_ * m->stages_after(queue.model_stage));
+    if (lost() && loads + reserve_ms_ > 0)
+      score(view, queue, *m, left + reserve_ms_ * m->stages_after(queue.model_stage));
     const bool hopeless = lost() || view.now > timeout_of(queue);
     if (drops && hopeless) return drop_oldest(view, queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.

@@ -71,13 +71,12 @@ class SluiceAdmission final : public Admission {
       return slices ? full(needed.slices, limit.slices, request.deadline - view.now)
                     : full(needed.vcpus, limit.vcpus, request.deadline - view.now);
     }
-    state_->inside.emplace(request.id,
-                           Inside{.application = request.application,
-                                  .needs = needs,
-                                  .slices = needs.slices > 0,
-                                  .vcpus = needs.vcpus > 0,
-                                  .arrival = view.now,
-                                  .deadline = request.deadline});
+    state_->inside.emplace(request.id, Inside{.application = request.application,
+                                              .needs = needs,
+                                              .slices = needs.slices > 0,
+                                              .vcpus = needs.vcpus > 0,
+                                              .arrival = view.now,
+                                              .deadline = request.deadline});
     state_->due[request.deadline].push_back(request.id);
     state_->applications[request.application.index()].crowd.came(view.now);
     state_->needed = needed;

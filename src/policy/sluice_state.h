@@ -68,7 +68,7 @@ struct Taken {
 // A request that was let in and has not ended.
 struct Inside {
   ApplicationId application;
-  Taken needs;           // on average until its deadline; none from then on
+  Taken needs;                         // on average until its deadline; none from then on
   bool slices = false, vcpus = false;  // which of them it takes
   Time arrival, deadline;
   Duration queued;   // for room, in all stages
@@ -111,9 +111,8 @@ struct SluiceState {
   Foresight foresight;
   TableBill bill;
   void visit(Archive& a) {
-    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, slices, vcpus,
-      loads, foresight,
-      bill);
+    a(applications, calls, taken_ms, pauses, inside, due, needed, looked_at, usable, shapes, load, slices, vcpus, loads,
+      foresight, bill);
   }
 
   // What is late needs no more on average: it is about to end, or to be given up.

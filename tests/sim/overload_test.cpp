@@ -1,5 +1,5 @@
-// More than the machines can do, with times that are not what profiles say and change while it runs: what is let in is in
-// time, and as much of it as at the peak.
+// More than the machines can do, with times that are not what profiles say and change while it runs: what is let in is
+// in time, and as much of it as at the peak.
 #include <gtest/gtest.h>
 
 #include "sim/world.h"

@@ -58,8 +58,7 @@ void read_percentile(const Cursor& value, ApplicationDraft& draft) {
 }
 
 void read_prefer(const Cursor& value, ApplicationDraft& draft) {
-  if (const auto choice = value.choice(kPreferNames))
-    draft.application.objective.prefer = static_cast<Prefer>(*choice);
+  if (const auto choice = value.choice(kPreferNames)) draft.application.objective.prefer = static_cast<Prefer>(*choice);
 }
 
 void read_tenant(const Cursor& value, ApplicationDraft& draft) {

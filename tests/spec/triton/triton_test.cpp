@@ -240,7 +240,8 @@ TEST(Triton, ReadsObjectiveAndTenantFromParameters) {
   const Application& application = outcome.ensemble->draft.application;
   EXPECT_EQ(application.name, "folder");  // the document has no name
   EXPECT_EQ(application.tenant, "vision");
-  EXPECT_EQ(application.objective, (Objective{.latency = Duration::us(12'500), .percentile = 99.9, .prefer = Prefer::latency}));
+  EXPECT_EQ(application.objective,
+            (Objective{.latency = Duration::us(12'500), .percentile = 99.9, .prefer = Prefer::latency}));
 }
 
 TEST(Triton, TakesStepsWithoutPlatformForAnEnsemble) {
