@@ -178,10 +178,8 @@ int up_command(const UpOptions& options) {
                                             .triton_errors = options.triton_errors,
                                             .id_secret = (*platform)->id_secret(),
                                             .open_metrics = *metrics});
-  gateway::ServerOptions serving{.listen = options.listen,
-                                 .socket = apart ? socket_in(directory) : "",
-                                 .tls = *tls,
-                                 .threads = options.threads};
+  gateway::ServerOptions serving{
+      .listen = options.listen, .socket = apart ? socket_in(directory) : "", .tls = *tls, .threads = options.threads};
   serving.body_bytes_max = static_cast<std::size_t>(body_max->count());
   serving.bodies_bytes_max = std::max(serving.bodies_bytes_max, serving.body_bytes_max);  // the longest fits alone
   auto server = gateway::HttpServer::start(std::move(serving), *router, scheduler_of(**platform));

@@ -74,7 +74,8 @@ Result<Bytes> request_bytes_of(const UpOptions& options) {
 Result<gateway::OpenMetrics> metrics_of(const UpOptions& options) {
   using gateway::OpenMetrics;
   if (options.guard_metrics && options.open_metrics) {
-    return Error{ErrorCode::invalid, "--guard-metrics excludes --open-metrics: one closes /metrics, the other opens it"};
+    return Error{ErrorCode::invalid,
+                 "--guard-metrics excludes --open-metrics: one closes /metrics, the other opens it"};
   }
   return options.guard_metrics ? OpenMetrics::none : options.open_metrics ? OpenMetrics::all : OpenMetrics::server;
 }

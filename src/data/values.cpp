@@ -68,6 +68,17 @@ Result<Tensors> Values::inputs_of(StageId id, std::uint32_t item) const {
   return out;
 }
 
+// Why nothing is found.
+std::string Values::missing(const Reference& from) const {
+  const std::string what = describe(from, workflow_);
+  Tensors all;
+  const bool there = collect({from.stage, std::string(kEverything)}, std::string(kEverything), all);
+  if (!from.output.empty() || !there || all.size() < 2) return what + " is not there";
+  std::string names;
+  for (const Tensor& tensor : all) names += str(names.empty() ? "" : ", ", tensor.info.name);
+  return str(what, " has several: ", names, "; write ", what, ".", all.front().info.name);
+}
+
 // A foreach reads one item where the list is wired.
 Status Values::bind(const Stage& stage, const InputBinding& binding, std::uint32_t item, Tensors& out) const {
   if (stage.foreach && binding.from == stage.foreach->over) {
@@ -78,8 +89,8 @@ Status Values::bind(const Stage& stage, const InputBinding& binding, std::uint32
     return Done{};
   }
   if (collect(binding.from, binding.input, out) || everything(binding.input)) return Done{};
-  return Error{ErrorCode::invalid, str("input '", binding.input, "' of stage '", stage.name,
-                                       "' has no value: ", describe(binding.from, workflow_), " is not there")};
+  return Error{ErrorCode::invalid,
+               str("input '", binding.input, "' of stage '", stage.name, "' has no value: ", missing(binding.from))};
 }
 
 Result<Tensors> Values::item_of(StageId id, std::uint32_t item) const {
@@ -98,8 +109,7 @@ Result<Tensors> Values::outputs() const {
   Tensors out;
   for (const OutputBinding& binding : application_.outputs) {
     if (!collect(binding.from, binding.name, out)) {
-      return Error{ErrorCode::invalid, str("output '", binding.name,
-                                           "' has no value: ", describe(binding.from, workflow_), " is not there")};
+      return Error{ErrorCode::invalid, str("output '", binding.name, "' has no value: ", missing(binding.from))};
     }
   }
   return application_.outputs.empty() ? ends() : std::move(out);
@@ -136,9 +146,12 @@ bool Values::collect(const Reference& from, const std::string& as, Tensors& out)
   if (passed) return reached(from.stage) && collect_passed(from, as, out);
   const SharedTensors left = left_by(from.stage);
   if (left == nullptr) return false;
+  // A reference without an output, read by a name: the only one there is.
+  const bool only = from.output.empty();
+  if (only && left->size() != 1) return false;
   bool found = everything(from.output);
   for (const Tensor& tensor : *left) {
-    if (!everything(from.output) && tensor.info.name != from.output) continue;
+    if (!everything(from.output) && !only && tensor.info.name != from.output) continue;
     out.push_back(tensor);
     if (!everything(as)) out.back().info.name = as;
     found = true;
@@ -149,9 +162,12 @@ bool Values::collect(const Reference& from, const std::string& as, Tensors& out)
 // By the names that the pass stage gives to what it hands on.
 bool Values::collect_passed(const Reference& from, const std::string& as, Tensors& out) const {
   bool found = false;
-  for (const InputBinding& binding : wiring(application_, workflow_, from.stage)) {
+  const std::vector<InputBinding> bindings = wiring(application_, workflow_, from.stage);
+  const bool only = from.output.empty();
+  if (only && bindings.size() != 1) return false;
+  for (const InputBinding& binding : bindings) {
     const bool named = !everything(binding.input);
-    if (named && !everything(from.output) && binding.input != from.output) continue;
+    if (named && !everything(from.output) && !only && binding.input != from.output) continue;
     const std::string& source = everything(binding.from.output) ? from.output : binding.from.output;
     found = collect({binding.from.stage, source}, named && everything(as) ? binding.input : as, out) || found;
   }

@@ -62,7 +62,9 @@ class Values {
   [[nodiscard]] Result<Tensors> item_of(StageId id, std::uint32_t item) const;
 
   [[nodiscard]] Status bind(const Stage& stage, const InputBinding& binding, std::uint32_t item, Tensors& out) const;
-  // One output, or with "*" all of them, renamed to `as` unless that is "*"; nothing if it has no value.
+  [[nodiscard]] std::string missing(const Reference& from) const;
+  // One output, the only one with "", or with "*" all of them, renamed to `as` unless that is "*"; nothing if it has no
+  // value.
   [[nodiscard]] bool collect(const Reference& from, const std::string& as, Tensors& out) const;
   [[nodiscard]] bool collect_passed(const Reference& from, const std::string& as, Tensors& out) const;
   [[nodiscard]] Tensors ends() const;  // all outputs of the stages that nothing follows

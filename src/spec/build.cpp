@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "domain/doubts.h"
 #include "domain/graph.h"
 #include "domain/limits.h"
 #include "domain/validate.h"
@@ -254,6 +255,9 @@ std::optional<Application> build(ApplicationDraft draft, Diagnostics& out) {
     out.error(draft.file, mark_of(problem, draft), field_of(problem), problem.message);
   }
   if (out.has_errors()) return std::nullopt;
+  for (const Problem& doubt : doubts(application)) {
+    out.warning(draft.file, mark_of(doubt, draft), field_of(doubt), doubt.message);
+  }
   make_canonical(application);
   warn_unused(draft, application, out);
   return application;

@@ -111,6 +111,34 @@ TEST_F(ValuesTest, AWorkflowInsideReadsItsItemAsItsRequest) {
   EXPECT_EQ(reads({{StageId(0), 2}}, 0), "item 2 of request.x is not there");
 }
 
+// `inputs: {box: request}` inside of a foreach, `"box.$": "$"` in a Map.
+TEST_F(ValuesTest, AReferenceWithoutAnOutputIsTheOnlyOneThereIs) {
+  Stage crop = stage("crop"), last = stage("last", {StageId(0)});
+  crop.inputs = {{"box", {StageId::none(), ""}}};
+  last.inputs = {{"what", {StageId(0), ""}}};
+  ask({each("each", kRequestX, {crop}), last}, {1, 2}, {2});
+  EXPECT_EQ(reads({{StageId(0), 1}}, 0), "box []: 2");
+  for (const std::uint32_t item : {0u, 1u}) left({{StageId(0), item}}, 0, floats({4}, {1}, "y"));
+  EXPECT_EQ(reads({}, 1), "what [2,1]: 4 4");
+  Stage through = pass("through", {StageId(0)}), end = stage("end", {StageId(1)});
+  end.inputs = {{"z", {StageId(1), ""}}};
+  ask({stage("first"), through, end}, {1}, {1});
+  left({}, 0, floats({6}, {1}, "y"));
+  EXPECT_EQ(reads({}, 2), "z [1]: 6");
+}
+
+TEST_F(ValuesTest, SaysThatThereAreSeveralWhereOneIsMeant) {
+  Stage last = stage("last", {StageId(0)});
+  last.inputs = {{"box", {StageId(0), ""}}};
+  ask({stage("detect"), last}, {1}, {1});
+  EXPECT_EQ(reads({}, 1), "input 'box' of stage 'last' has no value: detect is not there");
+  Tensors both = *floats({1}, {1}, "boxes");
+  both.push_back(floats({3}, {1}, "scores")->front());
+  left({}, 0, std::make_shared<const Tensors>(both));
+  EXPECT_EQ(reads({}, 1),
+            "input 'box' of stage 'last' has no value: detect has several: boxes, scores; write detect.boxes");
+}
+
 TEST_F(ValuesTest, SaysWhatItLookedForInVain) {
   ask({each("each", kRequestX, {stage("crop")}), stage("last", {StageId(0)})}, {1, 2, 3}, {3});
   const auto missing = [&] {

@@ -54,6 +54,57 @@ TEST(Documents, EveryExampleSurvivesARoundTrip) {
   }
 }
 
+// The warnings of a workflow, of functions that declare nothing.
+std::vector<std::string> warnings(const std::string& workflow) {
+  const Loaded loaded = load("w.yaml", files({{"w.yaml",
+                                               "application: w\nslo: 1s\nfunctions: {f: {runtime: emulated, "
+                                               "memory: 1MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}}\n"
+                                               "workflow:\n" +
+                                                   workflow}}));
+  std::vector<std::string> out;
+  for (const Diagnostic& d : loaded.diagnostics.sorted()) out.push_back(d.field + ": " + d.message);
+  EXPECT_TRUE(loaded.document.has_value()) << out.front();
+  return out;
+}
+
+TEST(Documents, SayWhatAStageMayMissWhereAnotherIsSkipped) {
+  const std::string start =
+      "  look: {function: f}\n  car: {function: f, after: look, when: {look.kind: car}}\n"
+      "  other: {function: f, after: look, when: otherwise}\n";
+  const std::string said =
+      "workflow.join.inputs: reads 'car', but runs also where 'car' is skipped, and fails there; give it a condition "
+      "({car.OUTPUT: present}), or read what is always there";
+  EXPECT_EQ(warnings(start + "  join: {function: f, after: [car, other], inputs: {x: car.x}}\n"), std::vector{said});
+  // What comes between is skipped with it.
+  EXPECT_EQ(warnings(start + "  wash: {function: f, after: car}\n"
+                             "  join: {function: f, after: [wash, other], inputs: {x: wash.x}}\n")
+                .size(),
+            1u);
+  // All ways lead through it, or the reader asks, or reads what is always there.
+  for (const char* fine : {"  wash: {function: f, after: car, inputs: {x: car.x}}\n",
+                           "  a: {function: f, after: car}\n  b: {function: f, after: car}\n"
+                           "  wash: {function: f, after: [a, b], inputs: {x: car.x, y: a.x}}\n",
+                           "  join: {function: f, after: [car, other], inputs: {x: car.x}, when: {car.x: present}}\n",
+                           "  join: {function: f, after: [car, other], inputs: {x: look.x}}\n",
+                           "  join: {function: f, after: [car, other]}\n"}) {
+    EXPECT_EQ(warnings(start + fine), std::vector<std::string>{}) << fine;
+  }
+  // An error handler is skipped where there was no error; inside of a foreach likewise.
+  EXPECT_EQ(warnings("  try: {function: f, catch: {all: sorry}}\n  sorry: {function: f}\n"
+                     "  last: {function: f, after: [try, sorry], inputs: {x: sorry.x}}\n")
+                .size(),
+            1u);
+  EXPECT_EQ(warnings("  each:\n    foreach:\n      over: request.x\n      workflow:\n        a: {function: f}\n"
+                     "        b: {function: f, after: a, when: {a.n: '> 1'}}\n"
+                     "        c: {function: f, after: [a, b], inputs: {x: b.x}}\n")
+                .size(),
+            1u);
+  EXPECT_EQ(
+      warnings("  a: {function: f}\n  b: {function: f}\n"
+               "  c: {function: f, after: [a, b], join: any, inputs: {x: a.x}}\n"),
+      std::vector<std::string>{"workflow.c.inputs: reads 'a', but `join` lets it start before that one has finished"});
+}
+
 // The experiment of an example with another noise.
 Loaded with_noise(const std::string& noise) {
   return load("examples/esg/other.yaml", [&](const std::string& path) -> Result<std::string> {
