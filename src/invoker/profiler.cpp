@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -66,8 +67,11 @@ Result<data::Tensors> made_inputs(const Function& function, data::Arena& arena) 
 // One worker under measurement.
 class Bench {
  public:
-  Bench(const Function& function, const Patience& patience)
-      : function_(function), patience_(patience), limits_(str("sluice-profile-", ::getpid())) {}
+  Bench(const Function& function, const ProfilePlan& plan)
+      : function_(function),
+        patience_(plan.patience),
+        stop_(plan.stop),
+        limits_(str("sluice-profile-", next_number(), "-", ::getpid())) {}
   ~Bench() {
     if (session_) end_process(session_->process());
     limits_.leave(kProcess);
@@ -124,6 +128,13 @@ class Bench {
  private:
   static constexpr ProcessId kProcess{0};
   static constexpr const char* kGroup = "measured";
+  static constexpr std::int64_t kLookMs = 200;  // whether to stop
+
+  // Several may be measured at once.
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> next = 0;
+    return next++;
+  }
 
   [[nodiscard]] Error failed(const std::string& why) const {
     return {ErrorCode::unavailable,
@@ -138,10 +149,10 @@ class Bench {
     for (;;) {
       WorkerProcess& process = session_->process();
       std::array<pollfd, 2> ready{{{process.channel.descriptor(), POLLIN, 0}, {process.log.get(), POLLIN, 0}}};
-      const auto left_ms = std::clamp<std::int64_t>((until - data::now()).count_ns() / 1'000'000 + 1, 0, 3'600'000);
-      if (::poll(ready.data(), ready.size(), static_cast<int>(left_ms)) == 0 || data::now() > until) {
-        return failed("did not answer in time");
-      }
+      if (data::now() > until) return failed("did not answer in time");
+      if (stop_ != nullptr && *stop_) return failed("is not waited for any more: the server is stopping");
+      const auto left_ms = std::clamp<std::int64_t>((until - data::now()).count_ns() / 1'000'000 + 1, 0, kLookMs);
+      if (::poll(ready.data(), ready.size(), static_cast<int>(left_ms)) == 0) continue;
       if (ready[1].revents != 0 && !log_.read(process.log, false, ignore)) process.log.reset();
       if (ready[0].revents == 0) continue;
       Session::Heard heard = session_->hear();
@@ -169,6 +180,7 @@ class Bench {
 
   const Function& function_;
   Patience patience_;
+  const std::atomic<bool>* stop_;
   VcpuLimit limits_;
   std::optional<Session> session_;
   WorkerLog log_;
@@ -202,7 +214,7 @@ Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, 
                              const std::function<bool(const ProfileProgress&)>& go_on) {
   auto made = plan.sample ? Result<data::Tensors>(*plan.sample) : made_inputs(function, *arena);
   if (!made) return made.error();
-  Bench bench(function, plan.patience);
+  Bench bench(function, plan);
   if (const Status started = bench.start(spawner, arena, plan.tenant); !started) return started.error();
   const std::vector<Configuration> all = configurations(plan);
   const Time begin = data::now();
@@ -233,6 +245,18 @@ Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, 
   }
   if (out.rows.empty()) return Error{ErrorCode::unavailable, "nothing was measured"};
   return out;
+}
+
+Status try_once(const Function& function, const ProfilePlan& plan, Spawner& spawner,
+                const std::shared_ptr<data::Arena>& arena, std::string& doubt) {
+  Bench bench(function, plan);
+  if (const Status started = bench.start(spawner, arena, plan.tenant); !started) return started;
+  auto row = plan.sample ? Result<data::Tensors>(*plan.sample) : made_inputs(function, *arena);
+  if (!row) return Done{};  // its first request will tell
+  const auto ran = bench.run(*row, {.batch = 1, .vcpu = plan.vcpu.front()});
+  if (ran || ran.error().code != ErrorCode::invalid) return ran ? Status(Done{}) : Status(ran.error());
+  doubt = ran.error().message;
+  return Done{};
 }
 
 }  // namespace sluice::invoker

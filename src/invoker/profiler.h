@@ -2,6 +2,7 @@
 // `deploy` do for functions without a profile. The most telling configurations come first, so that whatever was
 // measured when the time is over is of use.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +27,7 @@ struct ProfilePlan {
   std::uint32_t runs_least = 5, runs_most = 50;  // of one configuration
   std::optional<data::Tensors> sample;           // one row of inputs; else made from the declared shapes
   Patience patience;
+  const std::atomic<bool>* stop = nullptr;  // once it is true nothing is waited for any more
 };
 
 struct ProfileProgress {
@@ -39,5 +41,11 @@ struct ProfileProgress {
 [[nodiscard]] Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, Spawner& spawner,
                                            const std::shared_ptr<data::Arena>& arena,
                                            const std::function<bool(const ProfileProgress&)>& go_on);
+
+// Whether a function works at all: it is loaded in a worker of its own and runs once, where its inputs are declared or
+// there is a sample. An error if it does not load, crashes or hangs; `doubt` gets what it says of inputs that were made
+// up, which may be its right.
+[[nodiscard]] Status try_once(const Function& function, const ProfilePlan& plan, Spawner& spawner,
+                              const std::shared_ptr<data::Arena>& arena, std::string& doubt);
 
 }  // namespace sluice::invoker

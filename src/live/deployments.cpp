@@ -32,6 +32,7 @@ void Deployments::restore(std::vector<store::DeployedApplication> applications) 
     if (ready && !tenant) ready = tenant.error();
     if (ready) {
       (void)count_functions(ready->application, {});  // what was deployed stays, whatever the quota is now
+      fine_.insert(ready->keys.begin(), ready->keys.end());
       install(std::move(*ready), application.version, tenant->id);
       continue;
     }
@@ -98,16 +99,48 @@ void Deployments::deploy(Deployment deployment, OnDeployed done) {
   thread_.post([this, deployment = std::move(deployment), done = std::move(done)] {
     auto ready = prepared(deployment);
     if (!ready || deployment.dry_run) models_.collect();  // what it would have needed
-    if (!ready) {
-      say({.level = Remark::Level::warning,
-           .text = str("'", deployment.main, "' was not deployed: ", ready.error().message),
-           .quiet = true});
-      return done(ready.error());
-    }
+    if (!ready) return refuse(deployment, ready.error(), done);
     Deployed answer{.application = ready->application.name, .messages = ready->messages, .fits = ready->fits};
     if (deployment.dry_run) return done(std::move(answer));
-    put(deployment, std::move(*ready), std::move(answer), done);
+    try_and_put(deployment, std::move(*ready), std::move(answer), done);
   });
+}
+
+// By tenant: whoever deploys functions that hang waits for them alone.
+void Deployments::try_and_put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
+  const std::string tenant = prepared.application.tenant;
+  auto ready = std::make_shared<Prepared>(std::move(prepared));
+  const std::lock_guard lock(functions_mutex_);
+  auto& thread = trials_[tenant];
+  if (thread == nullptr) thread = std::make_unique<invoker::TaskThread>(invoker::TaskThread::Tasks::large);
+  thread->post([this, deployment, ready, answer = std::move(answer), done = std::move(done)]() mutable {
+    if (const Status tried = try_out(*ready); !tried) {
+      ready.reset();
+      clean_up();  // its files
+      return refuse(deployment, tried.error(), done);
+    }
+    answer.messages = ready->messages;
+    put(deployment, std::move(*ready), std::move(answer), std::move(done));
+  });
+}
+
+void Deployments::refuse(const Deployment& deployment, const Error& why, const OnDeployed& done) const {
+  say({.level = Remark::Level::warning,
+       .text = str("'", deployment.main, "' was not deployed: ", why.message),
+       .quiet = true});
+  done(why);
+}
+
+Status Deployments::try_out(Prepared& prepared) {
+  std::vector<bool> fine;
+  {
+    const std::lock_guard lock(functions_mutex_);
+    for (const std::uint64_t key : prepared.keys) fine.push_back(fine_.contains(key));
+  }
+  if (const Status tried = profiling_.try_out(prepared.application, fine, prepared.messages); !tried) return tried;
+  const std::lock_guard lock(functions_mutex_);
+  fine_.insert(prepared.keys.begin(), prepared.keys.end());
+  return Done{};
 }
 
 void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
@@ -159,6 +192,16 @@ void Deployments::remove(const std::string& tenant, const std::string& applicati
                    done(Done{});
                  }});
                });
+}
+
+void Deployments::stop() {
+  thread_.stop();  // first: it begins trials
+  std::map<std::string, std::unique_ptr<invoker::TaskThread>> trials;
+  {
+    const std::lock_guard lock(functions_mutex_);
+    trials.swap(trials_);
+  }
+  for (const auto& [tenant, thread] : trials) thread->stop();
 }
 
 void Deployments::clean_up() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,15 +49,19 @@ class Deployments {
   // Nothing of an application that was removed is left: model files that nobody else has go, and with the thread's next
   // rest the memory of its plans.
   void clean_up();
-  void stop() { thread_.stop(); }
+  void stop();
 
  private:
   void say(Remark remark) const;
   [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment);
   void make_plans(Prepared& prepared) const;  // takes long: not in the scheduler's thread
+  // Nobody calls a version that cannot work: functions that nobody has deployed yet are tried first. Takes long.
+  [[nodiscard]] Status try_out(Prepared& prepared);
   [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;
   // Whether the tenant may have these functions too; if so, they count from now on.
   [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, const Quota& quota);
+  void try_and_put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
+  void refuse(const Deployment& deployment, const Error& why, const OnDeployed& done) const;
   void put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
   void install(Prepared prepared, std::uint32_t version, TenantId tenant);
 
@@ -68,6 +73,8 @@ class Deployments {
   Mailbox<Letter>& runner_;
   std::mutex functions_mutex_;
   std::map<std::pair<std::string, std::string>, std::size_t> functions_;  // by tenant and application; guarded
+  std::set<std::uint64_t> fine_;  // contents of functions that have been tried, or served; guarded likewise
+  std::map<std::string, std::unique_ptr<invoker::TaskThread>> trials_;  // by tenant; guarded likewise
   invoker::TaskThread thread_{invoker::TaskThread::Tasks::large};
 };
 

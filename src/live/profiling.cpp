@@ -133,6 +133,28 @@ std::optional<Profile> Profiling::find(std::uint64_t key) const {
   return Profile(std::move(csv.table));
 }
 
+Status Profiling::try_out(const Application& application, const std::vector<bool>& fine,
+                          std::vector<std::string>& messages) const {
+  constexpr Duration kMost = Duration::s(60);
+  const auto arena = arenas_.of(application.tenant);
+  if (!arena) return arena.error();
+  invoker::Spawner spawner(options_.spawner);
+  for (std::size_t f = 0; f < application.functions.size(); ++f) {
+    const Function& function = application.functions[f];
+    if (fine[f] || (function.cpu ? function.cpu : function.gpu)->runtime == Runtime::emulated) continue;
+    if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping"};
+    std::string doubt;
+    const invoker::ProfilePlan plan{.tenant = application.tenant, .patience = {.load_max = kMost}, .stop = &stopping_};
+    if (const Status tried = invoker::try_once(function, plan, spawner, *arena, doubt); !tried) {
+      return Error{ErrorCode::invalid, str("function '", function.name, "' does not work: ", tried.error().message)};
+    }
+    if (!doubt.empty()) {
+      messages.push_back(str("function '", function.name, "' failed with inputs that were made up: ", doubt));
+    }
+  }
+  return Done{};
+}
+
 void Profiling::measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions) {
   thread_.post([this, application = std::move(application), functions = std::move(functions)] {
     for (const Unprofiled& wanted : functions) {

@@ -41,6 +41,10 @@ class Profiling {
 
   // From any thread: what is known of a function.
   [[nodiscard]] std::optional<Profile> find(std::uint64_t key) const;
+  // From any thread; takes as long as loading them. An error if a function does not load, crashes or hangs, other than
+  // those of `fine`; what else is to be said of them goes to `messages`.
+  [[nodiscard]] Status try_out(const Application& application, const std::vector<bool>& fine,
+                               std::vector<std::string>& messages) const;
   // Later, one function after the other.
   void measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions);
   // Tells the runner what was learned of these functions by earlier starts, and keeps what it learns from now on.
