@@ -239,10 +239,9 @@ class SluiceDispatch final : public Dispatch {
     // that was learned too slow.
     const bool drops = settings_.drop && state_->inside.size() > 1;
     const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
-    // How long loads take and what later stages lose is a guess: nobody is given up for it.
+    // How long loads take is a guess: nobody is given up for it.
     const auto lost = [&] { return scored_.empty() || scored_.front().score >= miss; };
-    if (lost() && loads + reserve_ms_ > 0)
-      score(view, queue, *m, left + reserve_ms_ * m->stages_after(queue.model_stage));
+    if (loads > 0 && lost()) score(view, queue, *m, left);
     const bool hopeless = lost() || view.now > timeout_of(queue);
     if (drops && hopeless) return drop_oldest(view, queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
@@ -290,8 +289,10 @@ class SluiceDispatch final : public Dispatch {
 
   // Until the deadline of the oldest, less what later stages may lose.
   [[nodiscard]] double left_ms(const View& view, const Queue& queue, const SluiceModel& m) const {
-    return paced_ms(queue, m, until_due_ms(view, queue.waiting.front().deadline)) -
-           reserve_ms_ * m.stages_after(queue.model_stage);
+    // Where objectives are short that is little: a request with time enough would be given up for it.
+    constexpr double kMost = 0.07;
+    const double reserve = std::min(reserve_ms_ * m.stages_after(queue.model_stage), kMost * m.horizon_ms());
+    return paced_ms(queue, m, until_due_ms(view, queue.waiting.front().deadline)) - reserve;
   }
 
   // What a time is worth in the planner's own milliseconds: the stages to come go as this one's last batches did. What
