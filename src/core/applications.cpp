@@ -15,11 +15,13 @@ bool runs_on_gpus(const Function& function) {
                                      [](const Configuration& c) { return c.slices > 0; });
 }
 
+// By what a worker loads, and where: a function that was measured meanwhile is still the same.
 std::uint64_t key_of(const std::string& tenant, const Function& function) {
   Hash hash;
   hash.add(tenant);
   hash.add(function.name);
-  hash.add(version_of(function));
+  hash.add(code_of(function));
+  hash.add(runs_on_gpus(function));
   return hash.value();
 }
 
@@ -33,11 +35,15 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
     const std::uint64_t key = key_of(application.tenant, function);
     const auto it = std::find_if(functions_.begin(), functions_.end(),
                                  [&](const policy::SharedFunction& other) { return other.key == key; });
+    auto profile = profile::FunctionProfile::make(function);
     if (it != functions_.end()) {
       if (controls_[it->application.index()].retired) {
         it->application = id;
         it->function = FunctionId(static_cast<FunctionId::rep>(f));
       }
+      Learned& learned = learned_[it->id.index()];
+      const Profile& known = learned.replaced ? *learned.replaced : learned.given;
+      if (profile.ok() && known != function.profile) learned = {.given = function.profile, .profile = *profile};
       out.push_back(it->id);
       continue;
     }
@@ -49,8 +55,7 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
                           .memory = function.memory.value_or(Bytes{}),
                           .cold_start = function.cold_start,
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
-    auto profile = profile::FunctionProfile::make(function);
-    learned_.push_back({.profile = profile.ok() ? std::optional(std::move(profile).value()) : std::nullopt});
+    learned_.push_back({.given = function.profile, .profile = profile.ok() ? std::optional(*profile) : std::nullopt});
     out.push_back(shared);
   }
   return out;
@@ -74,11 +79,35 @@ void Applications::deploy(ApplicationId id, const std::shared_ptr<const Applicat
                      .derived = plans->derived});
   beliefs_.emplace_back();
   branches_.emplace_back();
+  count_kept(id);
 }
 
 void Applications::remove(ApplicationId id) {
   if (id.index() >= models_.size() || std::exchange(models_[id.index()].removed, true)) return;
   leaving_.push_back(id);
+  count_kept(id);
+}
+
+void Applications::expect_calls(const CallsExpected& event) {
+  if (!takes_requests(event.application)) return;
+  controls_[event.application.index()].calls_expected = event.expected;
+  count_kept(event.application);
+}
+
+// How many instances of an application's functions stay loaded, for it and others that have them.
+void Applications::count_kept(ApplicationId id) {
+  for (const policy::SharedFunctionId shared : controls_[id.index()].shared) {
+    policy::SharedFunction& function = functions_[shared.index()];
+    function.min_instances = 0;
+    for (const policy::QueueId at : function.queues) {
+      const policy::Queue& queue = queues_[at];
+      const policy::ApplicationModel& model = models_[queue.application.index()];
+      if (model.removed) continue;
+      const std::uint32_t asked = model.application->function(queue.function).min_instances;
+      const std::uint32_t soon = controls_[queue.application.index()].calls_expected ? 1 : 0;
+      function.min_instances = std::max({function.min_instances, asked, soon});
+    }
+  }
 }
 
 std::optional<policy::SharedFunctionId> Applications::shared(ApplicationId application, FunctionId function) const {
@@ -96,8 +125,8 @@ void Applications::change_profile(const ProfileChanged& event) {
   const policy::SharedFunctionId shared = controls_[event.application.index()].shared[event.function.index()];
   auto profile = profile::FunctionProfile::make(*event.profile);
   CHECK_MSG(profile.ok(), profile.error().message);
-  learned_[shared.index()] = {.profile = std::move(profile).value(),
-                              .replaced = *event.profile};  // learning begins again
+  learned_[shared.index()] = {
+      .given = {}, .profile = std::move(profile).value(), .replaced = *event.profile};  // learning begins again
   revise(event.application, std::move(changed));
 }
 

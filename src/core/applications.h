@@ -54,6 +54,7 @@ class Applications {
               std::shared_ptr<const Plans> plans = nullptr);
   // What it has begun it finishes; nothing new is let in. Once nothing of it is in use it can be retired.
   void remove(ApplicationId id);
+  void expect_calls(const CallsExpected& event);
   // Requests in the system and batches that run, counted here so that it is known when nothing of it is left.
   void use(ApplicationId id) { ++controls_[id.index()].in_use; }
   void leave(ApplicationId id) { --controls_[id.index()].in_use; }
@@ -84,6 +85,7 @@ class Applications {
 
  private:
   struct Learned {
+    Profile given;                                    // by the application that was deployed last with another one
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
     std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
@@ -94,6 +96,7 @@ class Applications {
   // How many times as long it took as the planner of its queue believes.
   [[nodiscard]] double slower(const Learned& learned, const Execution& ran) const;
   void publish(policy::SharedFunctionId function, const ProfileTable& now);
+  void count_kept(ApplicationId id);
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
   [[nodiscard]] std::shared_ptr<const Plans> plans_of(ApplicationId id, const Belief& belief);
   void believe(ApplicationId id, const Plans& plans);

@@ -24,13 +24,14 @@ struct Batch {
   SlicePositions positions;
   Time started;
   Duration moving;         // of its inputs, as expected
+  Duration execution;      // likewise
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
   // Whether it is the batch that an invoker says it runs.
   [[nodiscard]] bool is(InvokerId at, const RunningBatch& theirs) const;
   void visit(Archive& a) {
-    a(used, id, application, function, queue, invoker, instance, configuration, positions, started, moving, cancelled,
-      members);
+    a(used, id, application, function, queue, invoker, instance, configuration, positions, started, moving, execution,
+      cancelled, members);
   }
 };
 

@@ -87,6 +87,7 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   batch.positions = *positions;
   batch.started = state.now;
   batch.moving = expected.moving;
+  batch.execution = expected.execution;
   state.applications.use(queue.application);
   state.tenants.take(tenant, batch.configuration);
   ++state.counters.batches;

@@ -36,6 +36,7 @@ struct Control {
   std::vector<policy::SharedFunctionId> shared;  // FunctionId is the position
   std::vector<policy::QueueId> queues;           // of its stages
   std::uint64_t in_use = 0;                      // requests in the system and batches that run
+  bool calls_expected = false;                   // by many, soon
   bool retired = false;                          // removed, and nothing of it is left: it has no workflow any more
 };
 

@@ -114,7 +114,12 @@ void expire_batch(State& state, const BatchExpired& event) {
 void fail_batch(State& state, BatchId id, const std::string& error) {
   const Slot slot = state.batches.find(id);
   if (slot == kNoSlot) return;
-  for (const policy::Waiting& member : end_batch(state, slot, state.books.alive(state.batches[slot].invoker))) {
+  const Batch& batch = state.batches[slot];
+  const bool alive = state.books.alive(batch.invoker);
+  // It takes this long at the least. A function that never ends in time would else never be known to be slow.
+  const Duration took = state.now - batch.started - batch.moving;
+  if (alive && took > batch.execution) learn(state, batch, took);
+  for (const policy::Waiting& member : end_batch(state, slot, alive)) {
     state.runs.failed(place_of(member), error, true, state.now);
     follow(state);
   }

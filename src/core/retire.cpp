@@ -14,8 +14,8 @@ struct SavedApplication {
   Beliefs beliefs;
   std::vector<policy::QueueId> queues;  // ascending
   Branches branches;
-  bool removed = false, retired = false;
-  void visit(Archive& a) { a(deployed, beliefs, queues, branches, removed, retired); }
+  bool calls_expected = false, removed = false, retired = false;
+  void visit(Archive& a) { a(deployed, beliefs, queues, branches, calls_expected, removed, retired); }
 };
 
 }  // namespace
@@ -64,6 +64,7 @@ void Applications::visit(Archive& archive) {
                      .beliefs = beliefs_[i],
                      .queues = control.queues,
                      .branches = branches_[i],
+                     .calls_expected = control.calls_expected,
                      .removed = models_[i].removed,
                      .retired = control.retired});
   }
@@ -94,8 +95,8 @@ void Applications::visit(Archive& archive) {
       queues_.set_free(std::move(own));
       deploy(id, saved[i].deployed);
       if (controls_.back().queues != saved[i].queues) return archive.fail();
-      models_.back().removed = saved[i].removed;
-      if (saved[i].removed) leaving_.push_back(id);
+      expect_calls({.application = id, .expected = saved[i].calls_expected});
+      if (saved[i].removed) remove(id);
     }
     for (std::size_t i = 0; i < saved.size(); ++i) {
       if (saved[i].retired) continue;

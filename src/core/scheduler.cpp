@@ -1,5 +1,6 @@
 #include "core/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@
 #include "core/joining.h"
 #include "core/losses.h"
 #include "core/prewarming.h"
+#include "policy/loading.h"
 
 namespace sluice::core {
 namespace {
@@ -26,8 +28,11 @@ void tell(State& state, Commands& out) {
   for (const MakePlans& order : state.applications.orders()) state.tell(out, order);
 }
 
+// What only a removed application needed need not stay loaded.
 void retire_removed(State& state) {
-  for (const ApplicationId id : state.applications.left()) {
+  const std::vector<ApplicationId> left = state.applications.left();
+  if (!left.empty()) prewarm_soon(state);
+  for (const ApplicationId id : left) {
     for (const policy::QueueId queue : state.applications.controls()[id.index()].queues)
       state.policies.dispatch->removed(state.view(), state.queues[queue]);
     state.applications.retire(id);
@@ -88,18 +93,37 @@ std::function<std::shared_ptr<const Plans>()> Scheduler::work_of(const MakePlans
   };
 }
 
+bool Scheduler::is_warm(ApplicationId id) const {
+  if (state_.books.cold_invokers() == 0) return true;
+  const policy::View view = state_.view();
+  const auto& shared = state_.applications.controls()[id.index()].shared;
+  return std::all_of(shared.begin(), shared.end(), [&](policy::SharedFunctionId function) {
+    const policy::SharedFunction& one = view.functions[function.index()];
+    return policy::stock_of(view, one).ready >= one.min_instances;
+  });
+}
+
 std::string Scheduler::broken_invariant() const {
   return core::broken_invariant(state_);
 }
 
 void Scheduler::on(const ApplicationDeployed& event) {
   policy::Transform* const transform = state_.policies.transform.get();
-  if (transform) return state_.applications.deploy(event.id, transform->deployed(event.application));
-  state_.applications.deploy(event.id, event.application, event.brought.plans);
+  if (transform)
+    state_.applications.deploy(event.id, transform->deployed(event.application));
+  else
+    state_.applications.deploy(event.id, event.application, event.brought.plans);
+  prewarm_soon(state_);  // for functions that are kept loaded
 }
 
 void Scheduler::on(const ApplicationRemoved& event) {
   state_.applications.remove(event.id);
+  prewarm_soon(state_);
+}
+
+void Scheduler::on(const CallsExpected& event) {
+  state_.applications.expect_calls(event);
+  prewarm_soon(state_);
 }
 
 void Scheduler::on(const ProfileChanged& event) {

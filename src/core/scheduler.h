@@ -39,6 +39,8 @@ class Scheduler {
   [[nodiscard]] std::size_t batches_running() const { return state_.batches.size(); }
   // Whether it was removed and nothing of it is left: no later command names its stages.
   [[nodiscard]] bool is_retired(ApplicationId id) const { return state_.applications.is_retired(id); }
+  // Whether as many instances of its functions are loaded as stay loaded, also for calls that are expected.
+  [[nodiscard]] bool is_warm(ApplicationId id) const;
   // What was deployed, by ApplicationId, and what planners believe of it now: its profiles as executions corrected
   // them.
   [[nodiscard]] std::size_t applications() const { return state_.applications.models().size(); }
@@ -66,6 +68,7 @@ class Scheduler {
   // One handler per event.
   void on(const ApplicationDeployed& event);
   void on(const ApplicationRemoved& event);
+  void on(const CallsExpected& event);
   void on(const RequestAnnounced& event);
   void on(const RequestArrived& event);
   void on(const RequestCancelled& event);

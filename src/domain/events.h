@@ -41,6 +41,14 @@ struct ApplicationRemoved {
   void visit(auto& archive) { archive(id); }
 };
 
+// All calls of a name will come to this application soon: an instance of each of its functions stays loaded until it is
+// told otherwise.
+struct CallsExpected {
+  ApplicationId application;
+  bool expected = true;
+  void visit(auto& archive) { archive(application, expected); }
+};
+
 struct RequestAnnounced {  // known ahead of its arrival
   ApplicationId application;
   Time expected;
@@ -175,6 +183,6 @@ struct PlansMade {  // as MakePlans asked for; planners use them from now on
 using Event = std::variant<ApplicationDeployed, ApplicationRemoved, RequestAnnounced, RequestArrived, RequestCancelled,
                            BatchExpired, BatchFinished, BatchFailed, InstanceLoaded, LoadFailed, InstanceUnloaded,
                            InvokerJoined, InvokerChanged, InvokerDraining, InvokerLost, ObjectLost, ProfileChanged,
-                           BranchesKnown, QuotaChanged, PlansMade>;
+                           BranchesKnown, QuotaChanged, PlansMade, CallsExpected>;
 
 }  // namespace sluice

@@ -77,7 +77,7 @@ void add(Hash& hash, const Profile& profile) {
 
 }  // namespace
 
-FunctionVersion version_of(const Function& function) {
+std::uint64_t code_of(const Function& function) {
   Hash hash;
   add(hash, function.cpu);
   add(hash, function.gpu);
@@ -88,6 +88,14 @@ FunctionVersion version_of(const Function& function) {
   hash.add(function.cold_start.process.count_ns());
   hash.add(function.cold_start.host.count_ns());
   hash.add(function.cold_start.device.count_ns());
+  const auto is_emulated = [](const std::optional<Body>& body) { return body && body->runtime == Runtime::emulated; };
+  if (is_emulated(function.cpu) || is_emulated(function.gpu)) add(hash, function.profile);
+  return hash.value();
+}
+
+FunctionVersion version_of(const Function& function) {
+  Hash hash;
+  hash.add(code_of(function));
   add(hash, function.profile);
   return hash.value();
 }

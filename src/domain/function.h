@@ -62,14 +62,20 @@ struct Function {
   std::optional<Bytes> input_bytes;   // of one invocation
   std::optional<Bytes> memory;        // resident, per instance
   ColdStart cold_start;
+  std::uint32_t min_instances = 0;  // that stay loaded while it is deployed, whether somebody calls it or not
   Profile profile;
   friend bool operator==(const Function&, const Function&) = default;
-  void visit(auto& archive) { archive(name, cpu, gpu, inputs, outputs, input_bytes, memory, cold_start, profile); }
+  void visit(auto& archive) {
+    archive(name, cpu, gpu, inputs, outputs, input_bytes, memory, cold_start, min_instances, profile);
+  }
 };
 
-// The version of a function is a hash of its content (all fields but the name).
+// The version of a function is a hash of its content: all fields but the name and how many of it are kept loaded.
 using FunctionVersion = std::uint64_t;
 [[nodiscard]] FunctionVersion version_of(const Function& function);
+// A hash of what a worker loads: functions that have it in common can use the same worker, whatever their profiles say.
+// Of an emulated function the profile is what it does.
+[[nodiscard]] std::uint64_t code_of(const Function& function);
 
 [[nodiscard]] std::string_view name_of(Runtime runtime);  // "torch"
 [[nodiscard]] std::string_view name_of(DataType type);    // "FP32", as in the Open Inference Protocol

@@ -21,6 +21,9 @@ inline constexpr std::size_t name_length_max = 128;
 // Workflows.
 inline constexpr std::size_t stages_max = 100'000;
 inline constexpr std::size_t functions_max = 10'000;
+inline constexpr std::int64_t min_instances_max = 1'000;
+inline constexpr std::int64_t versions_kept_max = 5;            // of an application, beside the one that serves
+inline constexpr Bytes versions_kept_bytes_max = Bytes::gb(1);  // of an application likewise; models are part of it
 inline constexpr std::size_t stage_inputs_max = 64;
 inline constexpr std::size_t condition_terms_max = 256;
 inline constexpr std::size_t foreach_depth_max = 4;  // workflows inside workflows

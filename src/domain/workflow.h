@@ -97,15 +97,16 @@ struct Stage {
   Join join;
   std::optional<Retry> retry;
   std::vector<Catch> catches;
-  Duration wait;  // before the stage starts
+  Duration wait;                    // before the stage starts
+  std::optional<Duration> timeout;  // run only: a worker that has had a batch of it for longer is ended
   bool idempotent = true;
   ConfigurationFilter configurations;
   GpuShare gpu;
   Failure failure;  // fail only
   friend bool operator==(const Stage&, const Stage&) = default;
   void visit(auto& archive) {
-    archive(name, kind, function, after, inputs, when, foreach, join, retry, catches, wait, idempotent, configurations,
-            gpu, failure);
+    archive(name, kind, function, after, inputs, when, foreach, join, retry, catches, wait, timeout, idempotent,
+            configurations, gpu, failure);
   }
 };
 

@@ -32,11 +32,12 @@ class KeepWarm : public Prewarm {
   void decide(const View& view, Wishes& out) override {
     for (const SharedFunction& function : view.functions) {
       const bool announced = is_announced(view, function);
-      const std::uint32_t wanted = std::max<std::uint32_t>(target(view, function), announced ? 1 : 0);
+      const std::uint32_t wanted = std::max({target(view, function), function.min_instances, announced ? 1u : 0u});
       if (wanted == 0) continue;
       const Stock stock = stock_of(view, function);
       if (stock.ready + stock.loading >= wanted) continue;
-      const double worth = announced ? worth_soon(view, function) : worth_of_target(view, function);
+      const bool kept = stock.ready + stock.loading < function.min_instances;
+      const double worth = kept || announced ? worth_soon(view, function) : worth_of_target(view, function);
       if (const auto place = place_to_load(view, {.function = function.id, .worth = worth})) out.load.push_back(*place);
     }
     for_idle(view, [&](const Instance& instance, Time gone_at) {
@@ -89,8 +90,8 @@ class KeepWarm : public Prewarm {
       std::optional<Stay> stays;  // the same for all instances of the function
       for (const std::uint32_t slot : view.instances_of(function.id)) {
         const Instance& instance = view.instances[slot];
-        if (!instance.idle()) continue;
-        if (!stays) stays = stay(view, function);
+        if (!instance.idle() || is_kept(view, instance)) continue;
+        if (!stays) stays = function.queues.empty() ? Stay{} : stay(view, function);  // nobody can call it any more
         each(instance, stays->of(instance));
       }
     }

@@ -78,7 +78,7 @@ bool is_first(const View& view, const Instance& instance) {
 // for its function than anybody for the load, one that was not used yet, and the first. All of a function that is
 // waited for if nobody waits for the load.
 bool stays(const View& view, const Instance& instance, const Wishes::Load& load) {
-  if (instance.function == load.function) return true;
+  if (instance.function == load.function || is_kept(view, instance)) return true;
   if (oldest_waiting(view, view.functions[instance.function.index()]) >= load.oldest) return false;
   return load.oldest == Oldest{} || instance.unused || is_first(view, instance);
 }
@@ -114,6 +114,16 @@ bool has_ready(const View& view, const SharedFunction& function) {
     const Instance& instance = view.instances[slot];
     return !instance.loading() && helps(view, function, instance);
   });
+}
+
+bool is_kept(const View& view, const Instance& instance) {
+  const SharedFunction& function = view.functions[instance.function.index()];
+  if (function.min_instances == 0 || !helps(view, function, instance)) return false;
+  const auto slots = view.instances_of(function.id);
+  const auto before = std::count_if(slots.begin(), slots.end(), [&](std::uint32_t slot) {
+    return view.instances[slot].id < instance.id && helps(view, function, view.instances[slot]);
+  });
+  return before < static_cast<std::int64_t>(function.min_instances);
 }
 
 Oldest oldest_waiting(const View& view, const SharedFunction& function) {

@@ -59,6 +59,10 @@ struct Victims {
 // `wish`: of the function, what may go for it, and who waits.
 [[nodiscard]] std::optional<Wishes::Load> place_to_load(const View& view, const Wishes::Load& wish);
 
+// Whether the instance is one of the `min_instances` of its function, which neither time nor others send away: those
+// with the lowest ids.
+[[nodiscard]] bool is_kept(const View& view, const Instance& instance);
+
 // Whether those who wait for the function need more of it: nothing that is loaded has room, and not enough is on its
 // way. Loads grow by half of what is ready: one for every waiting invocation would fill the machines with loads that
 // come too late.

@@ -175,8 +175,9 @@ struct SharedFunction {
   FunctionId function;
   Bytes memory;  // of one instance
   ColdStart cold_start;
-  Level level = Level::device;  // that its bodies need
-  std::vector<QueueId> queues;  // of all of them
+  std::uint32_t min_instances = 0;  // that stay loaded: the most that any of its applications asks for
+  Level level = Level::device;      // that its bodies need
+  std::vector<QueueId> queues;      // of all of them
 };
 
 // What a tenant may still take at once, on all machines together, and what it may take if nothing of it runs.

@@ -77,6 +77,7 @@ std::optional<ApplicationId> application_of(const Event& event) {
   if (const auto* arrived = std::get_if<RequestArrived>(&event)) return arrived->application;
   if (const auto* announced = std::get_if<RequestAnnounced>(&event)) return announced->application;
   if (const auto* removed = std::get_if<ApplicationRemoved>(&event)) return removed->id;
+  if (const auto* calls = std::get_if<CallsExpected>(&event)) return calls->application;
   if (const auto* changed = std::get_if<ProfileChanged>(&event)) return changed->application;
   if (const auto* known = std::get_if<BranchesKnown>(&event)) return known->application;
   if (const auto* made = std::get_if<PlansMade>(&event)) return made->application;

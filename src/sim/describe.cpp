@@ -69,12 +69,16 @@ std::string text(const QuotaChanged& e) {
 std::string text(const PlansMade& e) {
   return str("PlansMade of application ", e.application.value(), ", revision ", e.revision);
 }
+std::string text(const CallsExpected& e) {
+  return str("CallsExpected of application ", e.application.value(), e.expected ? "" : ": no more");
+}
 
 constexpr auto kKinds = std::to_array<std::string_view>(
     {"ApplicationDeployed", "ApplicationRemoved", "RequestAnnounced", "RequestArrived",  "RequestCancelled",
      "BatchExpired",        "BatchFinished",      "BatchFailed",      "InstanceLoaded",  "LoadFailed",
      "InstanceUnloaded",    "InvokerJoined",      "InvokerChanged",   "InvokerDraining", "InvokerLost",
-     "ObjectLost",          "ProfileChanged",     "BranchesKnown",    "QuotaChanged",    "PlansMade"});
+     "ObjectLost",          "ProfileChanged",     "BranchesKnown",    "QuotaChanged",    "PlansMade",
+     "CallsExpected"});
 static_assert(kKinds.size() == std::variant_size_v<Event>);
 
 }  // namespace

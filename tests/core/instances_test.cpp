@@ -289,5 +289,92 @@ TEST(Instances, ALostInvokerTakesItsInstancesAlong) {
   EXPECT_EQ(scene.said(), Starts{"load f at 1"});
 }
 
+// An application of one stage of `f`, which is no emulated function.
+std::shared_ptr<Application> real(std::uint32_t min_instances = 0, double factor = 1) {
+  auto out = application_of({stage("a")});
+  for (Function& function : out->functions) {
+    function.cpu = function.gpu = Body{.runtime = Runtime::torch, .model = "m.pt"};
+    function.profile = ten_ms(factor);
+  }
+  out->functions.front().min_instances = min_instances;
+  return out;
+}
+
+TEST(Instances, ANewVersionUsesWhatIsLoadedThoughItsProfileIsAnother) {
+  Scene scene({stage("other", {}, 1)}, keeping(600));
+  scene.cold_invoker(0).deploy(real());
+  call(scene, 1, 1, 0);
+  (void)scene.at(200).deploy(real(0, 2)).see(ApplicationRemoved{ApplicationId(1)}).decide();
+  EXPECT_EQ(scene.at(201).to(2).arrive(2).decide(), Starts{"a of 2"});
+  EXPECT_EQ(scene.said(), Starts{});
+}
+
+TEST(Instances, WhatANewVersionMeasuredIsPlannedWith) {
+  Scene scene({stage("other", {}, 1)}, "admission");
+  scene.invoker(0, 1).deploy(real()).deploy(real(0, 3));
+  (void)scene.to(2).within(25).arrive(1).decide();
+  EXPECT_EQ(scene.replies(), Starts{"1 rejected: needs 30 of 25"});
+  EXPECT_EQ(scene.to(1).arrive(2).decide(), Starts{"a of 2"});
+}
+
+TEST(Instances, AnEmulatedFunctionIsAnotherOneWithAnotherProfile) {
+  auto slower = application_of({stage("a")});
+  slower->functions.front().profile = ten_ms(2);
+  Scene scene({stage("a")}, keeping(600));
+  scene.cold_invoker(0).deploy(std::shared_ptr<const Application>(slower));
+  call(scene, 0, 1, 0);
+  EXPECT_EQ(scene.at(200).to(1).arrive(2).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{"load f at 0"});
+}
+
+TEST(Instances, WhatOnlyARemovedApplicationHadIsGivenUpOnceItIsIdle) {
+  Scene scene({stage("a", {}, 0)}, keeping(600));
+  scene.deploy({stage("b", {}, 1)}).cold_invoker(0);
+  call(scene, 0, 1, 0);
+  call(scene, 1, 2, 200);
+  (void)scene.at(400).to(0).arrive(3).decide();
+  (void)scene.at(401).see(ApplicationRemoved{ApplicationId(0)}).decide();
+  EXPECT_EQ(scene.said(), Starts{});  // it runs
+  (void)scene.at(410).finish().decide();
+  (void)scene.at(412).decide();
+  EXPECT_EQ(scene.said(), Starts{"evict f at 0"});
+}
+
+TEST(Instances, MinInstancesAreLoadedBeforeAnybodyCallsAndStay) {
+  Scene scene({stage("other", {}, 1)}, keeping(1));
+  scene.cold_invoker(0).deploy(real(2));
+  (void)scene.at(1).decide();
+  EXPECT_EQ(scene.said(), (Starts{"load f at 0", "load f at 0"}));
+  EXPECT_FALSE(scene.scheduler().is_warm(ApplicationId(1)));
+  (void)scene.at(121).loaded().loaded().decide();
+  EXPECT_TRUE(scene.scheduler().is_warm(ApplicationId(1)));
+  (void)scene.at(60'000).decide();
+  EXPECT_EQ(scene.said(), Starts{});
+  scene.reload();
+  (void)scene.at(61'000).see(ApplicationRemoved{ApplicationId(1)}).decide();
+  (void)scene.at(61'002).decide();
+  EXPECT_EQ(scene.said(), (Starts{"evict f at 0", "evict f at 0"}));
+}
+
+TEST(Instances, OneOfEachFunctionIsLoadedForCallsThatAreExpectedAndStaysUntilTheyAreNot) {
+  Scene scene({stage("a"), stage("b", {0}, 1)}, keeping(1));
+  (void)scene.cold_invoker(0).at(1).see(CallsExpected{ApplicationId(0)}).decide();
+  EXPECT_EQ(scene.said(), (Starts{"load f at 0", "load g at 0"}));
+  (void)scene.reload().at(121).loaded().loaded().decide();
+  (void)scene.at(5'000).decide();
+  EXPECT_EQ(scene.said(), Starts{});
+  (void)scene.see(CallsExpected{ApplicationId(0), false}).at(5'002).decide();
+  EXPECT_EQ(scene.said(), (Starts{"evict f at 0", "evict g at 0"}));
+}
+
+TEST(Instances, MinInstancesAreNotSentAwayByOthers) {
+  Scene scene({stage("b", {}, 1)}, keeping(600));
+  scene.cold_invoker(0, 1, 1).deploy(real(1));
+  (void)scene.at(1).decide();
+  (void)scene.at(121).loaded().decide();
+  EXPECT_EQ(scene.at(200).to(0).arrive(1).decide(), Starts{});
+  EXPECT_EQ(scene.said(), Starts{});
+}
+
 }  // namespace
 }  // namespace sluice::core

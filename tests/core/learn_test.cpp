@@ -37,6 +37,23 @@ TEST(Learn, WhatDiffersByMicrosecondsChangesNoPlan) {
   EXPECT_EQ(believed_after(1e-4, 0.5), "99 rejected: needs 0.5 of 0");
 }
 
+// Nobody waits so long for them, and they end with their workers.
+TEST(Learn, WhatNeverEndsInTimeIsBelievedToTakeAsLongAsItWasWaitedFor) {
+  Scene scene({stage("a")}, [] {
+    policy::Policies out = scheduler_named("admission")();
+    out.learns = true;
+    return out;
+  });
+  scene.invoker(0).within(1'000);
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    const double at = 100.0 * static_cast<double>(i);
+    ASSERT_EQ(scene.at(at).arrive(i).decide().size(), 1u);
+    (void)scene.at(at + 30).see(RequestCancelled{RequestId(i)}).crash().decide();
+  }
+  (void)scene.at(9'000).within(0).arrive(99).decide();
+  EXPECT_EQ(scene.replies().back(), "99 rejected: needs 30 of 0");
+}
+
 // Every 20th takes four times as long: the plan says so, and what the others take stays as it was.
 TEST(Learn, StragglersArePlannedWith) {
   Scene scene({stage("a")}, [] {

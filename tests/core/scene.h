@@ -71,6 +71,11 @@ class Scene {
     return see(
         ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
   }
+  Scene& deploy(std::shared_ptr<const Application> application) {
+    applications_.push_back(std::move(application));
+    return see(
+        ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
+  }
   Scene& invoker(std::uint32_t id, std::uint32_t vcpu = 4, std::uint32_t slices = 7, std::uint64_t epoch = 1) {
     return see(InvokerJoined{.id = InvokerId(id),
                              .epoch = epoch,

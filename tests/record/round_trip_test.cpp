@@ -65,6 +65,7 @@ std::vector<Event> every_event() {
       BranchesKnown{ApplicationId(1), {{"a", 0.25}}, {{"each/b", 7}}},
       QuotaChanged{"acme", 4, std::nullopt},
       PlansMade{ApplicationId(3), 12},
+      CallsExpected{ApplicationId(5), false},
   };
 }
 

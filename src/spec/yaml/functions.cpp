@@ -22,6 +22,9 @@ class FunctionReader {
     if (auto field = fields_.optional("inputs")) function.inputs = ports(*field);
     if (auto field = fields_.optional("outputs")) function.outputs = ports(*field);
     if (auto field = fields_.optional("cold_start")) function.cold_start = cold_start(*field);
+    if (auto field = fields_.optional("min_instances")) {
+      function.min_instances = static_cast<std::uint32_t>(field->integer(0, limits::min_instances_max).value_or(0));
+    }
     if (auto field = fields_.optional("profile")) function.profile = read_profile(*field, includes_);
     fields_.finish();
     return function;

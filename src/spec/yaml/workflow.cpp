@@ -89,6 +89,7 @@ class StageReader {
     if (auto field = take("retry")) retry(*field);
     if (auto field = take("catch")) catches(*field);
     if (auto field = take("wait")) draft_.stage.wait = field->duration().value_or(Duration{});
+    if (auto field = take("timeout")) timeout(*field);
     if (auto field = take("idempotent")) draft_.stage.idempotent = field->boolean().value_or(true);
     if (auto field = take("configurations")) configurations(*field);
     if (auto field = take("gpu")) gpu(*field);
@@ -240,6 +241,11 @@ class StageReader {
     if (auto field = fields.optional("limit")) draft_.stage.gpu.limit = field->number(kShare);
     if (auto field = fields.optional("memory")) draft_.stage.gpu.memory = field->bytes();
     fields.finish();
+  }
+
+  void timeout(const Cursor& field) {
+    draft_.stage.timeout = field.duration();
+    if (draft_.stage.timeout && *draft_.stage.timeout <= Duration{}) field.error("is not above zero");
   }
 
   Fields fields_;

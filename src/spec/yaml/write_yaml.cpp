@@ -119,6 +119,7 @@ std::string function(const Function& function) {
     levels.add("device", to_string(function.cold_start.device));
     field("cold_start", levels.text());
   }
+  if (function.min_instances > 0) field("min_instances", str(function.min_instances));
   if (!std::holds_alternative<std::monostate>(function.profile)) field("profile", profile(function.profile, "    "));
   return out;
 }
@@ -152,6 +153,7 @@ class WorkflowWriter {
     if (stage.retry) out.add("retry", retry(*stage.retry));
     if (!stage.catches.empty()) out.add("catch", catches(stage.catches));
     if (stage.wait > Duration{}) out.add("wait", to_string(stage.wait));
+    if (stage.timeout) out.add("timeout", to_string(*stage.timeout));
     if (!stage.idempotent) out.add("idempotent", "false");
     if (!stage.configurations.empty()) out.add("configurations", filter(stage.configurations));
     if (!(stage.gpu == GpuShare{})) out.add("gpu", gpu(stage.gpu));
