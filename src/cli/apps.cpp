@@ -1,4 +1,4 @@
-// `sluice apps` and `sluice remove`.
+// `sluice apps`, `sluice remove`, `sluice promote` and `sluice rollback`.
 #include <fmt/format.h>
 
 #include "cli/json_fields.h"
@@ -31,12 +31,46 @@ void print(std::span<const data::Json> applications) {
       row.push_back(fmt::format("{}", whole_at(requests, outcome)));
     table.add(std::move(row));
     const std::string reason = text_at(application, "reason");
+    const data::Json& canary = object_at(application, "canary");
+    if (const auto percent = maybe_number_at(canary, "percent")) {
+      const data::Json& calls = object_at(canary, "requests");
+      reasons +=
+          fmt::format("{}: version {} is a canary with {:g} % of the calls: {} met, {} late, {} rejected, {} failed\n",
+                      text_at(application, "name"), whole_at(canary, "version"), *percent, whole_at(calls, "met"),
+                      whole_at(calls, "late"), whole_at(calls, "rejected"), whole_at(calls, "failed"));
+    }
     if (!reason.empty()) reasons += fmt::format("{}: {}\n", text_at(application, "name"), reason);
   }
   fmt::print("{}{}", table.text(), reasons);
 }
 
+int change_version(const VersionOptions& options, const std::string& what) {
+  const auto server = find_server(options.server);
+  if (!server) return failed(server.error().message);
+  const std::string version = options.version ? fmt::format("?version={}", *options.version) : "";
+  const auto answer =
+      ask(**server,
+          {.method = "POST",
+           .target = fmt::format("/v1/applications/{}/{}{}", client::url_encoded(options.application), what, version),
+           .timeout = Duration::s(600)});
+  if (!answer) return failed(answer.error().message);
+  if (options.server.json)
+    fmt::print("{}\n", answer->text);
+  else
+    fmt::print("{} version {} of {} serves all calls\n", green("ok:"), whole_at(answer->json, "version"),
+               text_at(answer->json, "application"));
+  return 0;
+}
+
 }  // namespace
+
+int promote_command(const VersionOptions& options) {
+  return change_version(options, "promote");
+}
+
+int rollback_command(const VersionOptions& options) {
+  return change_version(options, "rollback");
+}
 
 int apps_command(const ServerOptions& options) {
   const auto server = find_server(options);

@@ -10,7 +10,7 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "up deploy apps remove invoke requests trace keys tenants status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "up deploy promote rollback apps remove invoke requests trace keys tenants status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
@@ -20,14 +20,16 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
     COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --objects --max-request-bytes --threads --durable --triton-errors --open-metrics --guard-metrics --tls-cert --tls-key --log --log-level --log-file --json --config --check-config --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
-    COMPREPLY=($(compgen -W "--dry-run --server --ca --json --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--dry-run --canary --server --ca --json --help" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = rollback ]]; then
+    COMPREPLY=($(compgen -W "--to --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = invoke ]]; then
     COMPREPLY=($(compgen -W "--data --input --image --output --slo --async --repeat --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = requests ]]; then
     COMPREPLY=($(compgen -W "--application --state --limit --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = trace ]]; then
     COMPREPLY=($(compgen -W "--log --server --ca --json --help" -- "$current"))
-  elif [[ "$current" == -* && "${COMP_WORDS[1]}" =~ ^(apps|remove|status|nodes)$ ]]; then
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" =~ ^(apps|remove|promote|status|nodes)$ ]]; then
     COMPREPLY=($(compgen -W "--server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = profile ]]; then
     COMPREPLY=($(compgen -W "--function --budget --batch --vcpu --out --json --help" -- "$current"))

@@ -27,8 +27,10 @@ std::string body_of(const DeploymentFiles& deployment) {
 int print(const data::Json& answer, bool dry_run) {
   const std::string name = text_at(answer, "application");
   const bool fits = flag_at(answer, "fits");
+  const auto canary = maybe_number_at(answer, "canary_percent");
   if (!dry_run)
-    fmt::print("{} deployed {} version {}\n", green("ok:"), name, whole_at(answer, "version"));
+    fmt::print("{} deployed {} version {}{}\n", green("ok:"), name, whole_at(answer, "version"),
+               canary ? fmt::format(" as a canary of {:g} %", *canary) : "");
   else if (fits)
     fmt::print("{} {} fits; nothing was deployed\n", green("ok:"), name);
   else
@@ -54,8 +56,11 @@ int deploy_command(const DeployOptions& options) {
   if (!deployment) return failed(deployment.error().message);
   const auto server = find_server(options.server);
   if (!server) return failed(server.error().message);
+  std::string target = "/v1/applications";
+  if (options.dry_run) target += "?dry_run=true";
+  if (options.canary) target += fmt::format("{}canary={}", options.dry_run ? "&" : "?", *options.canary);
   const auto answer = ask(**server, {.method = "POST",
-                                     .target = options.dry_run ? "/v1/applications?dry_run=true" : "/v1/applications",
+                                     .target = std::move(target),
                                      .headers = {{"Content-Type", "application/json"}},
                                      .body = body_of(*deployment),
                                      .timeout = Duration::s(600)});

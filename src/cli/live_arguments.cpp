@@ -1,6 +1,7 @@
 #include "cli/live_arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <memory>
 
 #include "base/bytes.h"
@@ -23,6 +24,16 @@ void add_server(CLI::App& command, ServerOptions& options) {
   command.add_flag("--json", options.json, "Print the server's JSON");
 }
 
+// Above 0 and below 100; the sign may be left out.
+double read_percent(const char* option, std::string text) {
+  if (text.ends_with('%')) text.pop_back();
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error == std::errc() && end == text.data() + text.size() && percent > 0 && percent < 100) return percent;
+  const std::string problem = "'" + text + "' is not a percentage above 0 and below 100; write 10%";
+  throw CLI::ValidationError(option, problem);  // tidy: allow(throw) how CLI11 is told
+}
+
 Duration read_duration(const char* option, const std::string& text) {
   const auto duration = parse_duration(text);
   if (duration && *duration > Duration{}) return *duration;
@@ -42,8 +53,28 @@ void add_deploy(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("deploy", "Deploy an application, or a new version of it");
   command->add_option("FILE", options->file, "An application; the files it names are sent with it")->required();
   command->add_flag("--dry-run", options->dry_run, "Only say whether it fits, and why not");
+  command
+      ->add_option_function<std::string>(
+          "--canary", [options](const std::string& text) { options->canary = read_percent("--canary", text); },
+          "Give it this share of the calls; the version before goes on with the rest")
+      ->type_name("PERCENT");
   add_server(*command, options->server);
   command->callback([options, &status] { status = deploy_command(*options); });
+}
+
+void add_versions(CLI::App& app, int& status) {
+  auto promoted = std::make_shared<VersionOptions>();
+  CLI::App* promote = app.add_subcommand("promote", "Let the canary of an application serve all calls");
+  promote->add_option("NAME", promoted->application, "An application")->required();
+  add_server(*promote, promoted->server);
+  promote->callback([promoted, &status] { status = promote_command(*promoted); });
+  auto back = std::make_shared<VersionOptions>();
+  CLI::App* rollback =
+      app.add_subcommand("rollback", "Take the canary of an application away, or go back to an earlier version");
+  rollback->add_option("NAME", back->application, "An application")->required();
+  rollback->add_option("--to", back->version, "A version that is kept (sluice apps); else the one before");
+  add_server(*rollback, back->server);
+  rollback->callback([back, &status] { status = rollback_command(*back); });
 }
 
 void add_remove(CLI::App& app, int& status) {
@@ -197,6 +228,7 @@ void add_live_commands(CLI::App& app, int& status) {
   add_deploy(app, status);
   add_reader(app, status, "apps", "What is deployed, and how its requests fared", apps_command);
   add_remove(app, status);
+  add_versions(app, status);
   add_invoke(app, status);
   add_requests(app, status);
   add_trace(app, status);

@@ -27,6 +27,7 @@ struct DeployOptions {
   ServerOptions server;
   std::string file;
   bool dry_run = false;
+  std::optional<double> canary;  // percent of the calls
 };
 // Sends a document and the files it names. 1 also if a dry run says that it does not fit.
 int deploy_command(const DeployOptions& options);
@@ -36,6 +37,14 @@ struct RemoveOptions {
   std::string application;
 };
 int remove_command(const RemoveOptions& options);
+
+struct VersionOptions {
+  ServerOptions server;
+  std::string application;
+  std::optional<std::uint32_t> version;  // rollback; absent: the one before
+};
+int promote_command(const VersionOptions& options);
+int rollback_command(const VersionOptions& options);
 
 struct InvokeOptions {
   ServerOptions server;

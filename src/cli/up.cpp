@@ -20,6 +20,7 @@
 #include "cli/up_settings.h"
 #include "cli/worker_path.h"
 #include "gateway/http_server.h"
+#include "gateway/models.h"
 #include "gateway/router.h"
 #include "live/platform.h"
 
@@ -56,7 +57,7 @@ Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemar
 }
 
 std::string state_of(const live::Model& model) {
-  const char* state = model.state == live::ModelState::ready ? "READY" : "UNAVAILABLE";
+  const std::string state(gateway::name_of(model.state));
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 

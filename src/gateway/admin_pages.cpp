@@ -38,6 +38,20 @@ ordered_json percentile_of(const Application* application) {
   return *application->objective.percentile;
 }
 
+ordered_json outcomes_of(const live::ModelStats& stats) {
+  return {{"met", stats.met},
+          {"late", stats.late},
+          {"rejected", stats.rejected},
+          {"failed", stats.failed},
+          {"cancelled", stats.cancelled}};
+}
+
+ordered_json canary_of(const live::Model& model) {
+  if (model.canary == nullptr) return nullptr;
+  const live::Model& canary = model.canary->model;
+  return {{"version", canary.version}, {"percent", 100 * model.canary->share}, {"requests", outcomes_of(canary.stats)}};
+}
+
 ordered_json application_of(const live::Model& model) {
   ordered_json stages = ordered_json::array(), functions = ordered_json::array();
   const Application* application = model.application.get();
@@ -45,22 +59,18 @@ ordered_json application_of(const live::Model& model) {
     for (const Stage& stage : application->workflow.stages) stages.push_back(stage.name);
     for (const Function& function : application->functions) functions.push_back(function_of(function));
   }
-  const live::ModelStats& stats = model.stats;
   return {{"name", model.name},
           {"tenant", model.tenant},
           {"version", model.version},
+          {"versions", model.versions},
+          {"canary", canary_of(model)},
           {"state", name_of(model.state)},
           {"reason", model.reason},
           {"slo_ms", application != nullptr ? application->objective.latency.to_ms() : 0.0},
           {"percentile", percentile_of(application)},
           {"stages", std::move(stages)},
           {"functions", std::move(functions)},
-          {"requests",
-           {{"met", stats.met},
-            {"late", stats.late},
-            {"rejected", stats.rejected},
-            {"failed", stats.failed},
-            {"cancelled", stats.cancelled}}}};
+          {"requests", outcomes_of(model.stats)}};
 }
 
 ordered_json request_of(const live::RequestRecord& record, const RequestIds& ids) {
@@ -165,6 +175,7 @@ std::string applications_page(const live::Snapshot& snapshot, const Principal& p
 std::string deployed_page(const live::Deployed& deployed) {
   return text_of({{"application", deployed.application},
                   {"version", deployed.version},
+                  {"canary_percent", deployed.canary ? ordered_json(100 * *deployed.canary) : ordered_json(nullptr)},
                   {"fits", deployed.fits},
                   {"messages", deployed.messages}});
 }

@@ -38,6 +38,9 @@ inline void answer_json(const Respond& respond, std::string body) {
 void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Request& request, const Respond& respond);
 
 // applications.cpp
+// `what`: promote or rollback.
+void change_version(Endpoints& endpoints, const Request& request, std::string name, std::string_view what,
+                    const Respond& respond);
 void deploy_application(Endpoints& endpoints, const Request& request, const Respond& respond);
 void remove_application(Endpoints& endpoints, const Principal& principal, const std::string& name,
                         const Respond& respond);

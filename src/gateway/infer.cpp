@@ -103,6 +103,7 @@ void infer(const SharedEndpoints& endpoints, const ModelPath& path, const Reques
   auto snapshot = endpoints->service.snapshot();
   ModelLookup found = look_up_ready(*snapshot, path);
   if (found.model == nullptr) return answer(respond, std::move(found.refusal));
+  found.model = &chosen(*found.model, path);
   const live::Target* target = found.model->target.get();
   const auto arena = target == nullptr ? endpoints->service.arena(found.model->tenant) : target->arena;
   auto read = read_infer_request({.bytes = request.body, .json_bytes = request.json_bytes}, *found.model, arena.get());

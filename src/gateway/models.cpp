@@ -10,6 +10,7 @@ ModelLookup look_up(const live::Snapshot& snapshot, const ModelPath& path) {
   if (model == nullptr) {
     return {nullptr, error_reply(400, str("Request for unknown model: '", printable(path.name), "' is not found"))};
   }
+  if (model->canary != nullptr && path.version == str(model->canary->model.version)) return {&model->canary->model, {}};
   if (!path.version.empty() && path.version != str(model->version)) {
     return {nullptr, error_reply(404, str("Request for unknown model: '", path.name, "' version ",
                                           printable(path.version), " is not found"))};
@@ -19,7 +20,7 @@ ModelLookup look_up(const live::Snapshot& snapshot, const ModelPath& path) {
 
 ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path) {
   ModelLookup found = look_up(snapshot, path);
-  if (found.model == nullptr || found.model->state == live::ModelState::ready) return found;
+  if (found.model == nullptr || found.model->state != live::ModelState::unavailable) return found;
   if (path.version.empty()) {
     return {nullptr, error_reply(404, str("Request for unknown model: '", path.name, "' has no available versions"))};
   }
@@ -27,8 +28,21 @@ ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path)
                                         " is not at ready state"))};
 }
 
+const live::Model& chosen(const live::Model& model, const ModelPath& path) {
+  const bool shared = path.version.empty() && model.canary != nullptr;
+  return shared && model.canary->takes_next() ? model.canary->model : model;
+}
+
 std::string_view name_of(live::ModelState state) {
-  return state == live::ModelState::ready ? "READY" : "UNAVAILABLE";
+  switch (state) {
+    case live::ModelState::ready:
+      return "READY";
+    case live::ModelState::loading:
+      return "LOADING";
+    case live::ModelState::unavailable:
+      break;
+  }
+  return "UNAVAILABLE";
 }
 
 }  // namespace sluice::gateway

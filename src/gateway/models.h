@@ -18,9 +18,11 @@ struct ModelLookup {
   Reply refusal;  // where it is null
 };
 [[nodiscard]] ModelLookup look_up(const live::Snapshot& snapshot, const ModelPath& path);
-// Also refuses what is not ready.
+// Also refuses what cannot be called.
 [[nodiscard]] ModelLookup look_up_ready(const live::Snapshot& snapshot, const ModelPath& path);
+// The version that the next call is for: where none is named, now and then the canary.
+[[nodiscard]] const live::Model& chosen(const live::Model& model, const ModelPath& path);
 
-[[nodiscard]] std::string_view name_of(live::ModelState state);  // READY, UNAVAILABLE
+[[nodiscard]] std::string_view name_of(live::ModelState state);  // READY, LOADING, UNAVAILABLE
 
 }  // namespace sluice::gateway

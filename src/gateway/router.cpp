@@ -182,7 +182,7 @@ class Router final : public Handler {
   // --- /v1
 
   void admin(Parts parts, const Request& request, const Respond& respond) {
-    if (parts[0] == "applications" && parts.size() <= 2) return applications(parts.subspan(1), request, respond);
+    if (parts[0] == "applications" && parts.size() <= 3) return applications(parts.subspan(1), request, respond);
     if (parts[0] == "requests" && parts.size() <= 3) return requests(parts.subspan(1), request, respond);
     if (parts[0] == "keys" && parts.size() <= 2) return keys(parts.subspan(1), request, respond);
     if (parts[0] == "tenants" && parts.size() <= 2) return tenants(parts.subspan(1), request, respond);
@@ -198,6 +198,12 @@ class Router final : public Handler {
   }
 
   void applications(Parts parts, const Request& request, const Respond& respond) {
+    if (parts.size() == 2) {
+      auto name = percent_decoded(parts[0]);
+      if (!name || (parts[1] != "promote" && parts[1] != "rollback")) return not_found(respond);
+      if (is(Method::post, request, respond)) change_version(*endpoints_, request, *std::move(name), parts[1], respond);
+      return;
+    }
     if (parts.size() == 1) {
       if (!is(Method::remove, request, respond)) return;
       auto name = percent_decoded(parts[0]);

@@ -51,6 +51,10 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                {.event = hooks_.event,
                 .log = hooks_.log,
                 .lose = [this](Process& process, const std::string& why) { lose(process, why); },
+                .lose_if_there =
+                    [this](ProcessId id, const std::string& why) {
+                      if (Process* process = find(id)) lose(*process, why);
+                    },
                 // What the worker printed before it answered was read before its answer, unless so much was readable
                 // that it was left for later, or it prints more than is looked at. A line without its end is this
                 // batch's if no other one runs.
@@ -81,6 +85,8 @@ void Agent::stop() {
   if (spawning_) spawning_->stop();
   take_spawned();
   for (auto& [id, process] : processes_) end(*process);
+  for (Lingering& one : lingering_) end(*one.process);
+  lingering_.clear();
   batches_.clear();
   instances_.clear();
   processes_.clear();
@@ -254,7 +260,7 @@ void Agent::end_line(Process& process) {
   process.log.end_line([&](const std::string& line) { batches_.printed(process, line); });
 }
 
-void Agent::lose(Process& process, const std::string& why) {
+void Agent::lose(Process& process, const std::string& why, std::optional<Time> end_at) {
   ++counters_.crashes;
   if (process.session) {
     read_log(process);  // what it printed before it ended is in the pipe by now
@@ -273,22 +279,34 @@ void Agent::lose(Process& process, const std::string& why) {
     for (const BatchId batch : batches_.drop(*instance)) events.emplace_back(BatchFailed{.id = batch, .error = error});
     if (!anew) events.emplace_back(InstanceUnloaded{.invoker = instance->invoker, .instance = instance->id});
   }
-  end(process);
   for (const Instance* instance : process.instances) instances_.erase(InstanceId(instance->id));
-  processes_.erase(ProcessId(process.id));
+  auto gone = processes_.extract(ProcessId(process.id));
+  if (end_at && process.session) {
+    process.instances.clear();
+    stop_watching(process);
+    limits_.rest(process.id);
+    lingering_.push_back({*end_at, std::move(gone.mapped())});
+  } else {
+    end(process);
+  }
   publish();
   for (Event& event : events) hooks_.event(std::move(event));
+}
+
+void Agent::stop_watching(Process& process) {
+  WorkerProcess& worker = process.session->process();
+  for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
+    waker_.forget(watched);
+  }
 }
 
 // The books have its memory back before the system does; a process that was killed takes no more.
 void Agent::end(Process& process) {
   if (!process.session) return;  // it is given up when it is there
   limits_.leave(process.id);
+  stop_watching(process);
   const auto held = std::make_shared<Session>(std::move(*process.session));
   WorkerProcess worker = std::move(held->process());
-  for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
-    waker_.forget(watched);
-  }
   const VcpuLimit::Worker limited{process.id, process.tenant};
   ending_.end(std::move(worker), [this, limited, held] { limits_.clear(limited); });
 }
@@ -297,6 +315,7 @@ void Agent::end(Process& process) {
 void Agent::look_at_clock() {
   const Time now = data::now();
   std::vector<ProcessId> hanging;
+  std::vector<Batches::Stuck> stuck;
   for (auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at && *instance->ready_at <= now) {
       instance->ready_at.reset();
@@ -311,7 +330,16 @@ void Agent::look_at_clock() {
       hanging.push_back(instance->process->id);
     }
   }
-  batches_.look_at_clock(now, hanging);
+  batches_.look_at_clock(now, stuck);
+  for (const Batches::Stuck& one : stuck) {
+    if (Process* process = find(one.process); process != nullptr && !process->closed)
+      lose(*process, "did not answer in time", one.end_at);
+  }
+  std::erase_if(lingering_, [&](Lingering& one) {
+    if (one.end_at > now) return false;
+    end(*one.process);
+    return true;
+  });
   for (const auto& [id, process] : processes_) {
     if (process->make_at && *process->make_at <= now) spawn(*process);
     if (process->log_again && *process->log_again <= now) {
@@ -338,6 +366,7 @@ void Agent::look_at_clock() {
 Time Agent::due() const {
   if (any_spawned()) return Time();
   Time next = batches_.due();
+  for (const Lingering& one : lingering_) next = std::min(next, one.end_at);
   for (const auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);
     if (!instance->loaded) next = std::min(next, instance->since + options_.load_max);

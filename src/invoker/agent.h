@@ -92,6 +92,11 @@ class Agent {
   [[nodiscard]] const VcpuLimit& limits() const { return limits_; }
 
  private:
+  // A process that did not answer: others have its vCPUs.
+  struct Lingering {
+    Time end_at;
+    std::unique_ptr<Process> process;
+  };
   // A process that was asked for, or why there is none.
   struct Spawned {
     VcpuLimit::Worker worker;
@@ -109,8 +114,10 @@ class Agent {
   void on_closed(Process& process);
   void read_log(Process& process);
   void end_line(Process& process);
-  // The process is gone or must go: what ran there fails, and its instances are no more.
-  void lose(Process& process, const std::string& why);
+  // The process is gone or must go: what ran there fails, and its instances are no more. With `end_at` it may go on
+  // until then, for what it does besides answering: nobody hears it any more.
+  void lose(Process& process, const std::string& why, std::optional<Time> end_at = std::nullopt);
+  void stop_watching(Process& process);
   // Without waiting. What its batches hold is free when it is gone.
   void end(Process& process);
   void look_at_clock();
@@ -150,6 +157,7 @@ class Agent {
   Applications applications_;
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
+  std::vector<Lingering> lingering_;
   Batches batches_;
   std::uint64_t next_process_ = 0;
   bool seen_all_ = false;  // that was readable at the last look

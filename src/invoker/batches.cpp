@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
+#include "domain/run_path.h"
 #include "invoker/gather.h"
 #include "invoker/worker_end.h"
 
@@ -48,6 +49,8 @@ void Batches::start(StartBatch& command, Instance* instance) {
   running.start = std::move(command);
   running.instance = instance;
   running.began = now;
+  const BatchMember& first = running.start.members.front();
+  running.timeout = workflow_of(parts_.applications[running.start.application], first.path).at(first.stage).timeout;
   Process& process = *instance->process;
   ++instance->running;
   ++process.running;
@@ -82,7 +85,7 @@ void Batches::cancel(const CancelBatch& command) {
   const auto it = running_.find(command.id);
   if (it == running_.end()) return;  // over
   Running& batch = *it->second;
-  batch.cancelled = true;
+  if (!batch.cancelled) batch.cancelled = data::now();
   if (batch.reads) return fail(batch, "Cancelled");
   if (batch.waiting > 0) return;  // it has run
   Process& process = *batch.instance->process;
@@ -245,22 +248,59 @@ bool Batches::wants_log(const Process& process) const {
   });
 }
 
-void Batches::look_at_clock(Time now, std::vector<ProcessId>& hanging) {
-  std::vector<BatchId> late;
+Time Batches::stuck_at(const Running& batch) const {
+  const Duration expected = batch.start.expected;
+  const Time awaited = batch.told + std::min(patience_.with_batch(expected), batch.timeout.value_or(Duration::max()));
+  if (!batch.cancelled) return awaited;
+  // Others run in a process that holds several functions, and would be lost with it.
+  if (batch.instance->process->instances.size() > 1)
+    return *batch.cancelled + std::max(patience_.hang_least, patience_.until_end(expected));
+  return std::max(*batch.cancelled, batch.told + patience_.until_overdue(expected));
+}
+
+void Batches::look_at_clock(Time now, std::vector<Stuck>& stuck) {
+  std::vector<BatchId> late, timed_out;
   for (const auto& [id, batch] : running_) {
     if (batch->reads && now > batch->start.latest) late.push_back(id);
-    if (batch->waiting == 0 && now - batch->told > patience_.with_batch(batch->start.expected))
-      hanging.push_back(batch->instance->process->id);
+    if (batch->waiting > 0 || now < stuck_at(*batch)) continue;
+    if (!batch->cancelled && batch->timeout && now - batch->told >= *batch->timeout) {
+      timed_out.push_back(id);
+      continue;
+    }
+    stuck.push_back({.process = batch->instance->process->id, .end_at = {}});
+    if (batch->cancelled) stuck.back().end_at = *batch->cancelled + patience_.until_end(batch->start.expected);
   }
-  for (const BatchId id : late) {  // the end of one may be that of its process, with all that is in it
+  // The end of one may be that of its process, with all that is in it.
+  for (const BatchId id : late) {
     if (const auto it = running_.find(id); it != running_.end()) let_go(*it->second, BatchExpired{.id = id});
   }
+  for (const BatchId id : timed_out) {
+    if (const auto it = running_.find(id); it != running_.end()) time_out(*it->second, now);
+  }
+}
+
+// That is the function's own failure, with a name that `retry` and `catch` know.
+void Batches::time_out(Running& batch, Time now) {
+  Process& process = *batch.instance->process;
+  const std::string error = str("Timeout: it took longer than its stage may, ", to_string(*batch.timeout));
+  BatchFinished finished{.id = batch.start.id, .results = {}, .measured = now - batch.told, .held = now - batch.began};
+  for (const BatchMember& member : batch.start.members) {
+    finished.results.push_back({.id = member.invocation,
+                                .outcome = Outcome::timed_out,
+                                .error = error,
+                                .verdicts = {},
+                                .fan_outs = {},
+                                .bytes = {}});
+  }
+  const ProcessId id = process.id;
+  let_go(batch, std::move(finished));
+  hooks_.lose_if_there(id, "did not answer within the timeout of its stage");
 }
 
 Time Batches::due() const {
   Time next = Time::max();
   for (const auto& [id, batch] : running_) {
-    if (batch->waiting == 0) next = std::min(next, batch->told + patience_.with_batch(batch->start.expected));
+    if (batch->waiting == 0) next = std::min(next, stuck_at(*batch));
     if (batch->reads) next = std::min(next, batch->start.latest);
   }
   return next;

@@ -30,8 +30,9 @@ class Batches {
     std::function<void(Event)> event;
     std::function<void(BatchId, const std::string& line)> log;   // may be none
     std::function<void(Process&, const std::string& why)> lose;  // it cannot go on
-    std::function<void(Process&)> ending;                        // a batch in it will be over
-    std::function<void(Instance&)> over;                         // a batch of it is
+    std::function<void(ProcessId, const std::string& why)> lose_if_there;
+    std::function<void(Process&)> ending;  // a batch in it will be over
+    std::function<void(Instance&)> over;   // a batch of it is
   };
   Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks);
 
@@ -47,8 +48,14 @@ class Batches {
   void printed(const Process& process, const std::string& line);
   [[nodiscard]] bool wants_log(const Process& process) const;
 
-  // Ends those whose inputs did not come in time; adds the processes that do not answer.
-  void look_at_clock(Time now, std::vector<ProcessId>& hanging);
+  // A process that does not answer. Nobody waits for it: it may go on until `end_at`, without work and vCPUs.
+  struct Stuck {
+    ProcessId process;
+    std::optional<Time> end_at;
+  };
+  // Ends those whose inputs did not come in time and those that take longer than their stage may; adds the processes
+  // that do not answer.
+  void look_at_clock(Time now, std::vector<Stuck>& stuck);
   [[nodiscard]] Time due() const;
   [[nodiscard]] std::vector<RunningBatch> of(InvokerId invoker) const;
 
@@ -63,6 +70,9 @@ class Batches {
   void fail(Running& batch, const std::string& error);
   // It is over, and the scheduler hears how.
   void let_go(Running& batch, Event event);
+  // When it has had all the time that it may take.
+  [[nodiscard]] Time stuck_at(const Running& batch) const;
+  void time_out(Running& batch, Time now);
   [[nodiscard]] Duration emulated_time(const StartBatch& start, std::uint32_t rows);
 
   Patience patience_;

@@ -95,7 +95,8 @@ struct Running {
   StartBatch start;
   Instance* instance = nullptr;
   Time began;
-  bool cancelled = false;
+  std::optional<Time> cancelled;                   // since when nobody waits for it
+  std::optional<Duration> timeout;                 // of its stage
   std::vector<data::Tensors> inputs;               // by member
   std::vector<InvocationResult> results;           // by member
   std::vector<std::vector<std::uint32_t>> groups;  // what is left to do, the next one last

@@ -4,6 +4,47 @@
 #include "data/clock.h"
 
 namespace sluice::live {
+namespace {
+
+Deployment deployment_of(const store::DeployedApplication& kept) {
+  Deployment out{.principal = {.tenant = kept.tenant, .role = Role::admin}, .main = kept.main, .canary = kept.share};
+  for (const store::File& file : kept.files) out.files.push_back({file.path, file.content});
+  return out;
+}
+
+// A version on its way into the store, and what became of it there.
+struct Putting {
+  store::DeployedApplication application;
+  std::optional<std::uint32_t> kept;  // it is there already, and serves from now on
+  std::uint32_t number = 0;
+  std::optional<double> share;
+  std::vector<std::uint32_t> versions;
+};
+
+// May be asked twice, if what was asked with it could not be written. A canary of nothing serves.
+Status put_version(store::Store& store, Putting& put) {
+  const auto& [tenant, name] = std::tie(put.application.tenant, put.application.name);
+  if (put.kept) {
+    put.number = *put.kept;
+    if (const Status served = store.serve_version(tenant, name, put.number); !served) return served;
+  } else {
+    const auto before = store.versions(tenant, name);
+    if (!before) return before.error();
+    store::DeployedApplication one = put.application;
+    if (before->empty()) one.share.reset();
+    one.role = one.share ? store::VersionRole::canary : store::VersionRole::serving;
+    const auto version = store.put_application(one);
+    if (!version) return version.error();
+    put.number = *version;
+    put.share = one.share;
+  }
+  auto all = store.versions(tenant, name);
+  if (!all) return all.error();
+  put.versions = std::move(*all);
+  return Done{};
+}
+
+}  // namespace
 
 Result<Prepared> Deployments::prepared(const Deployment& deployment) {
   auto out = prepare(deployment, models_, options_.nodes, [this](std::uint64_t key) { return profiling_.find(key); });
@@ -22,21 +63,26 @@ void Deployments::make_plans(Prepared& prepared) const {
 
 void Deployments::restore(std::vector<store::DeployedApplication> applications) {
   for (store::DeployedApplication& application : applications) {
-    Deployment deployment{.main = application.main};
-    for (store::File& file : application.files) deployment.files.push_back({file.path, std::move(file.content)});
-    deployment.principal = {.tenant = application.tenant, .role = Role::admin};
+    const Deployment deployment = deployment_of(application);
     auto ready = prepared(deployment);
     if (ready) ready->application.tenant = application.tenant;  // whatever the document says
     if (const auto arena = arenas_.of(application.tenant); ready && !arena) ready = arena.error();
     const auto tenant = owner_of(application.tenant);
     if (ready && !tenant) ready = tenant.error();
     if (ready) {
-      (void)count_functions(ready->application, {});  // what was deployed stays, whatever the quota is now
+      // What was deployed stays, whatever the quota is now.
+      (void)count_functions(ready->application, application.share.has_value(), {});
       fine_.insert(ready->keys.begin(), ready->keys.end());
-      install(std::move(*ready), application.version, tenant->id);
+      install(std::move(*ready), {.number = application.version,
+                                  .tenant = tenant->id,
+                                  .share = application.share,
+                                  .versions = std::move(application.versions),
+                                  .entered = {}});
       continue;
     }
-    runner_.post(Missing{application.tenant, application.name, application.version, ready.error().message});
+    // What serves beside a canary is there all the same.
+    if (!application.share)
+      runner_.post(Missing{application.tenant, application.name, application.version, ready.error().message});
     say({.level = Remark::Level::error,
          .text = str("application '", application.name, "' is UNAVAILABLE: ", ready.error().message)});
   }
@@ -49,12 +95,12 @@ void Deployments::say(Remark remark) const {
   if (options_.say) options_.say(remark);
 }
 
-std::optional<OverQuota> Deployments::count_functions(const Application& application, const Quota& quota) {
+std::optional<OverQuota> Deployments::count_functions(const Application& application, bool canary, const Quota& quota) {
   const std::lock_guard lock(functions_mutex_);
-  const std::pair whose(application.tenant, application.name);
+  const std::tuple whose(application.tenant, application.name, canary);
   std::size_t all = application.functions.size();
   for (const auto& [name, count] : functions_) {
-    if (name.first == application.tenant && name != whose) all += count;
+    if (std::get<0>(name) == application.tenant && name != whose) all += count;
   }
   if (quota.functions && all > *quota.functions) {
     return OverQuota{.needed = static_cast<double>(all),
@@ -66,69 +112,123 @@ std::optional<OverQuota> Deployments::count_functions(const Application& applica
   return std::nullopt;
 }
 
+void Deployments::forget_functions(const std::string& tenant, const std::string& application, bool canary_only) {
+  const std::lock_guard lock(functions_mutex_);
+  functions_.erase({tenant, application, true});
+  if (!canary_only) functions_.erase({tenant, application, false});
+}
+
 Result<store::Tenant> Deployments::owner_of(const std::string& tenant) const {
   auto known = options_.tenant(tenant);
   if (known) return *std::move(known);
   return Error{ErrorCode::not_found, str("there is no tenant '", tenant, "': make it with `sluice tenants add NAME`")};
 }
 
-// The application itself and each of its functions alone.
-void Deployments::install(Prepared prepared, std::uint32_t version, TenantId tenant) {
+// The application itself and each of its functions alone, which are those of the version that serves.
+void Deployments::install(Prepared prepared, Version version) {
   const std::string reason = prepared.unprofiled.empty() ? "" : "being profiled; runs one at a time meanwhile";
   auto application = std::make_shared<const Application>(std::move(prepared.application));
   Deploying letter{.application = application,
                    .functions = {},
-                   .version = version,
-                   .tenant = tenant,
+                   .version = version.number,
+                   .tenant = version.tenant,
                    .reason = reason,
                    .files = prepared.files,
-                   .plans = std::move(prepared.plans)};
+                   .plans = std::move(prepared.plans),
+                   .share = version.share,
+                   .versions = std::move(version.versions),
+                   .warm = version.entered != nullptr,
+                   .entered = std::move(version.entered)};
   for (Application& alone : functions_alone(*application)) {
-    letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
+    if (!version.share) letter.functions.push_back(std::make_shared<const Application>(std::move(alone)));
   }
   runner_.post(std::move(letter));
-  profiling_.watch(*application, prepared.keys);
+  profiling_.watch(*application, version.number, prepared.keys);
   if (prepared.unprofiled.empty()) return;
   // Its files stay until it is measured, also if it is removed meanwhile.
   std::shared_ptr<const Application> leased(application.get(),
                                             [application, files = std::move(prepared.files)](const Application*) {});
-  profiling_.measure(std::move(leased), std::move(prepared.unprofiled));
+  profiling_.measure(std::move(leased), version.number, std::move(prepared.unprofiled));
 }
 
 void Deployments::deploy(Deployment deployment, OnDeployed done) {
-  thread_.post([this, deployment = std::move(deployment), done = std::move(done)] {
+  follow({.deployment = std::move(deployment), .kept = {}, .done = std::move(done)});
+}
+
+void Deployments::serve(const std::string& tenant, const std::string& application, std::uint32_t version,
+                        OnDeployed done) {
+  auto kept = std::make_shared<Result<store::DeployedApplication>>(Error{});
+  writer_.post(
+      [kept, tenant, application, version](store::Store& s) -> Status {
+        *kept = s.application(tenant, application, version);
+        if (!*kept) return kept->error();
+        return Done{};
+      },
+      [this, kept, version, done = std::move(done)](const Status& status) {
+        if (!status) return done(status.error());
+        Order order{.deployment = deployment_of(**kept), .kept = version, .done = done};
+        order.deployment.canary.reset();  // it gets all calls from now on
+        follow(std::move(order));
+      });
+}
+
+void Deployments::withdraw(const std::string& tenant, const std::string& application, std::uint32_t serving,
+                           OnDeployed done) {
+  auto versions = std::make_shared<std::vector<std::uint32_t>>();
+  writer_.post(
+      [tenant, application, versions](store::Store& s) -> Status {
+        if (const Status removed = s.remove_canary(tenant, application); !removed) return removed;
+        auto kept = s.versions(tenant, application);
+        if (!kept) return kept.error();
+        *versions = std::move(*kept);
+        return Done{};
+      },
+      [this, tenant, application, serving, versions, done = std::move(done)](const Status& status) {
+        if (!status) return done(status.error());
+        forget_functions(tenant, application, true);
+        runner_.post(Removing{tenant, application, true, *versions});
+        runner_.post(Barrier{[this, application, serving, done] {
+          say({.text = str("the canary of application '", application, "' is gone"), .quiet = true});
+          done(Deployed{.application = application, .version = serving});
+        }});
+      });
+}
+
+void Deployments::follow(Order order) {
+  thread_.post([this, order = std::move(order)]() mutable {
+    const Deployment& deployment = order.deployment;
     auto ready = prepared(deployment);
     if (!ready || deployment.dry_run) models_.collect();  // what it would have needed
-    if (!ready) return refuse(deployment, ready.error(), done);
+    if (!ready) return refuse(order, ready.error());
     Deployed answer{.application = ready->application.name, .messages = ready->messages, .fits = ready->fits};
-    if (deployment.dry_run) return done(std::move(answer));
-    try_and_put(deployment, std::move(*ready), std::move(answer), done);
+    if (deployment.dry_run) return order.done(std::move(answer));
+    try_and_put(std::move(order), std::move(*ready), std::move(answer));
   });
 }
 
 // By tenant: whoever deploys functions that hang waits for them alone.
-void Deployments::try_and_put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
+void Deployments::try_and_put(Order order, Prepared prepared, Deployed answer) {
   const std::string tenant = prepared.application.tenant;
   auto ready = std::make_shared<Prepared>(std::move(prepared));
   const std::lock_guard lock(functions_mutex_);
   auto& thread = trials_[tenant];
   if (thread == nullptr) thread = std::make_unique<invoker::TaskThread>(invoker::TaskThread::Tasks::large);
-  thread->post([this, deployment, ready, answer = std::move(answer), done = std::move(done)]() mutable {
+  thread->post([this, order = std::move(order), ready, answer = std::move(answer)]() mutable {
     if (const Status tried = try_out(*ready); !tried) {
       ready.reset();
       clean_up();  // its files
-      return refuse(deployment, tried.error(), done);
+      return refuse(order, tried.error());
     }
     answer.messages = ready->messages;
-    put(deployment, std::move(*ready), std::move(answer), std::move(done));
+    put(order, std::move(*ready), std::move(answer));
   });
 }
 
-void Deployments::refuse(const Deployment& deployment, const Error& why, const OnDeployed& done) const {
+void Deployments::refuse(const Order& order, const Error& why) const {
   say({.level = Remark::Level::warning,
-       .text = str("'", deployment.main, "' was not deployed: ", why.message),
+       .text = str("'", order.deployment.main, "' was not deployed: ", why.message),
        .quiet = true});
-  done(why);
+  order.done(why);
 }
 
 Status Deployments::try_out(Prepared& prepared) {
@@ -143,37 +243,41 @@ Status Deployments::try_out(Prepared& prepared) {
   return Done{};
 }
 
-void Deployments::put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done) {
+void Deployments::put(const Order& order, Prepared prepared, Deployed answer) {
+  const Deployment& deployment = order.deployment;
   const auto tenant = owner_of(prepared.application.tenant);
-  if (!tenant) return done(tenant.error());
+  if (!tenant) return order.done(tenant.error());
   answer.over = never_allowed(prepared.application, tenant->quota);
-  if (!answer.over) answer.over = count_functions(prepared.application, tenant->quota);
-  if (answer.over) return done(std::move(answer));
-  store::DeployedApplication kept{.tenant = prepared.application.tenant,
-                                  .name = prepared.application.name,
-                                  .deployed_at = data::now(),
-                                  .main = deployment.main};
-  for (const Deployment::File& file : deployment.files) kept.files.push_back({file.path, file.content});
-  auto version = std::make_shared<Result<std::uint32_t>>(Error{});
+  if (!answer.over) answer.over = count_functions(prepared.application, deployment.canary.has_value(), tenant->quota);
+  if (answer.over) return order.done(std::move(answer));
+  auto put = std::make_shared<Putting>();
+  put->kept = order.kept;
+  put->application = {.tenant = prepared.application.tenant,
+                      .name = prepared.application.name,
+                      .share = deployment.canary,
+                      .deployed_at = data::now(),
+                      .main = deployment.main};
+  for (const Deployment::File& file : deployment.files) put->application.files.push_back({file.path, file.content});
   auto ready = std::make_shared<Prepared>(std::move(prepared));
   writer_.post(
-      [version, kept = std::move(kept)](store::Store& s) -> Status {
-        *version = s.put_application(kept);
-        if (!*version) return version->error();
-        return Done{};
-      },
-      [this, version, ready, id = tenant->id, answer = std::move(answer),
-       done = std::move(done)](const Status& status) mutable {
+      [put](store::Store& s) { return put_version(s, *put); },
+      [this, put, ready, id = tenant->id, answer = std::move(answer), done = order.done](const Status& status) mutable {
         if (!status) return done(status.error());
-        answer.version = version->value();
-        install(std::move(*ready), answer.version, id);
-        // After what was posted before: whoever hears of it can call it.
-        runner_.post(Barrier{[this, done, answer] {
+        if (!put->share) forget_functions(put->application.tenant, put->application.name, true);
+        answer.version = put->number;
+        answer.canary = put->share;
+        // Whoever hears of it can call it.
+        const auto entered = [this, done, answer] {
           options_.changed();
           say({.text = str("application '", answer.application, "' version ", answer.version, " is deployed"),
                .quiet = true});
           done(answer);
-        }});
+        };
+        install(std::move(*ready), {.number = put->number,
+                                    .tenant = id,
+                                    .share = put->share,
+                                    .versions = std::move(put->versions),
+                                    .entered = entered});
       });
 }
 
@@ -181,10 +285,7 @@ void Deployments::remove(const std::string& tenant, const std::string& applicati
   writer_.post([tenant, application](store::Store& s) { return s.remove_application(tenant, application); },
                [this, tenant, application, done = std::move(done)](const Status& status) {
                  if (!status) return done(status);
-                 {
-                   const std::lock_guard lock(functions_mutex_);
-                   functions_.erase({tenant, application});
-                 }
+                 forget_functions(tenant, application, false);
                  runner_.post(Removing{tenant, application});
                  runner_.post(Barrier{[this, application, done] {
                    options_.changed();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,10 @@ class Deployments {
   // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
+  // A version that is kept takes over, as one that is deployed does.
+  void serve(const std::string& tenant, const std::string& application, std::uint32_t version, OnDeployed done);
+  // The canary goes; `serving` is the version that gets all calls then.
+  void withdraw(const std::string& tenant, const std::string& application, std::uint32_t serving, OnDeployed done);
   void remove(const std::string& tenant, const std::string& application, std::function<void(Status)> done);
   // Nothing of an application that was removed is left: model files that nobody else has go, and with the thread's next
   // rest the memory of its plans.
@@ -52,18 +57,33 @@ class Deployments {
   void stop();
 
  private:
+  struct Order {
+    Deployment deployment;
+    std::optional<std::uint32_t> kept;  // it is this version, which was deployed before
+    OnDeployed done;
+  };
+  struct Version {
+    std::uint32_t number = 0;
+    TenantId tenant;
+    std::optional<double> share;          // of the calls, of a canary
+    std::vector<std::uint32_t> versions;  // that are kept
+    std::function<void()> entered;        // none: at a start, when nobody calls it yet
+  };
   void say(Remark remark) const;
+  void follow(Order order);
   [[nodiscard]] Result<Prepared> prepared(const Deployment& deployment);
   void make_plans(Prepared& prepared) const;  // takes long: not in the scheduler's thread
   // Nobody calls a version that cannot work: functions that nobody has deployed yet are tried first. Takes long.
   [[nodiscard]] Status try_out(Prepared& prepared);
   [[nodiscard]] Result<store::Tenant> owner_of(const std::string& tenant) const;
   // Whether the tenant may have these functions too; if so, they count from now on.
-  [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, const Quota& quota);
-  void try_and_put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
-  void refuse(const Deployment& deployment, const Error& why, const OnDeployed& done) const;
-  void put(const Deployment& deployment, Prepared prepared, Deployed answer, OnDeployed done);
-  void install(Prepared prepared, std::uint32_t version, TenantId tenant);
+  [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, bool canary,
+                                                         const Quota& quota);
+  void forget_functions(const std::string& tenant, const std::string& application, bool canary_only);
+  void try_and_put(Order order, Prepared prepared, Deployed answer);
+  void refuse(const Order& order, const Error& why) const;
+  void put(const Order& order, Prepared prepared, Deployed answer);
+  void install(Prepared prepared, Version version);
 
   Options options_;
   ModelFiles models_;
@@ -72,7 +92,8 @@ class Deployments {
   Profiling& profiling_;
   Mailbox<Letter>& runner_;
   std::mutex functions_mutex_;
-  std::map<std::pair<std::string, std::string>, std::size_t> functions_;  // by tenant and application; guarded
+  std::map<std::tuple<std::string, std::string, bool>, std::size_t> functions_;  // by tenant, application, whether it
+                                                                                 // is the canary; guarded
   std::set<std::uint64_t> fine_;  // contents of functions that have been tried, or served; guarded likewise
   std::map<std::string, std::unique_ptr<invoker::TaskThread>> trials_;  // by tenant; guarded likewise
   invoker::TaskThread thread_{invoker::TaskThread::Tasks::large};

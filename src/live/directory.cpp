@@ -10,15 +10,17 @@ Model model_of(const std::string& tenant, const std::string& name, const Install
   return {.tenant = tenant,
           .name = name,
           .version = installed.version,
-          .state = ModelState::ready,
-          .reason = installed.reason,
+          .state = installed.loading ? ModelState::loading : ModelState::ready,
+          .reason = installed.loading ? "functions that stay loaded are being loaded" : installed.reason,
           .application = installed.application,
           .target = installed.target,
           .is_function = installed.is_function,
           .inputs = installed.inputs,
           .outputs = installed.outputs,
           .batch_max = installed.batch_max,
-          .stats = installed.stats};
+          .stats = installed.stats,
+          .versions = installed.versions,
+          .canary = {}};
 }
 
 }  // namespace
@@ -36,8 +38,23 @@ std::optional<ApplicationId> Directory::application_named(const std::string& ten
   return is_one ? std::optional(found->second) : std::nullopt;
 }
 
-void Directory::name(ApplicationId id, std::optional<ApplicationId> before) {
+std::optional<ApplicationId> Directory::canary_of(const std::string& tenant, const std::string& name) const {
+  const auto id = application_named(tenant, name);
+  return id ? installed_[id->index()].canary : std::nullopt;
+}
+
+void Directory::add_canary(ApplicationId id, double share, std::vector<std::uint32_t> versions) {
+  const Application& application = *installed_[id.index()].application;
+  Installed& serving = installed_[application_named(application.tenant, application.name)->index()];
+  serving.canary = id;
+  serving.canary_share = share;
+  serving.calls = std::make_shared<CallCount>(0);
+  serving.versions = std::move(versions);
+}
+
+void Directory::name(ApplicationId id, std::optional<ApplicationId> before, std::vector<std::uint32_t> versions) {
   if (before) take_over(*before, id);
+  installed_[id.index()].versions = std::move(versions);
   const Installed& named = installed_[id.index()];
   found(named.application->tenant, named.application->name);
   Names& names = names_[named.application->tenant];
@@ -70,6 +87,9 @@ std::vector<ApplicationId> Directory::retire(ApplicationId id) {
     std::erase_if(names, [&](const auto& entry) { return entry.second == one; });
     installed_[one.index()].removed = true;
   }
+  const auto serving = names.find(installed_[id.index()].application->name);
+  if (serving != names.end() && installed_[serving->second.index()].canary == id)
+    installed_[serving->second.index()].canary.reset();
   return all;
 }
 
@@ -86,7 +106,15 @@ void Directory::miss(Missing missing) {
 std::vector<Model> Directory::models() const {
   std::vector<Model> out;
   for (const auto& [tenant, names] : names_) {
-    for (const auto& [name, id] : names) out.push_back(model_of(tenant, name, installed_[id.index()]));
+    for (const auto& [name, id] : names) {
+      const Installed& installed = installed_[id.index()];
+      Model& model = out.emplace_back(model_of(tenant, name, installed));
+      if (!installed.canary) continue;
+      model.canary =
+          std::make_shared<const Canary>(Canary{.model = model_of(tenant, name, installed_[installed.canary->index()]),
+                                                .share = installed.canary_share,
+                                                .calls = installed.calls});
+    }
   }
   for (const auto& [name, model] : missing_) out.push_back(model);
   std::sort(out.begin(), out.end(), [](const Model& a, const Model& b) {

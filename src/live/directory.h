@@ -25,6 +25,7 @@ struct Installed {
   std::uint32_t version = 1;
   bool is_function = false;
   bool removed = false;
+  bool loading = false;  // not all that stays loaded is yet
   std::string reason;
   ModelStats stats;
   TenantId tenant;
@@ -32,6 +33,10 @@ struct Installed {
   std::shared_ptr<const void> files;     // its models
   Ports inputs, outputs;                 // of the application, worked out once
   std::uint32_t batch_max = 1;
+  std::vector<std::uint32_t> versions = {};  // of the application that are kept, ascending
+  std::optional<ApplicationId> canary = {};
+  double canary_share = 0;
+  std::shared_ptr<CallCount> calls = {};  // since there is a canary
 };
 
 class Directory {
@@ -43,10 +48,13 @@ class Directory {
   [[nodiscard]] Installed* find(ApplicationId id);
   [[nodiscard]] std::optional<ApplicationId> application_named(const std::string& tenant,
                                                                const std::string& name) const;
+  [[nodiscard]] std::optional<ApplicationId> canary_of(const std::string& tenant, const std::string& name) const;
   // Calls of the application's name and of its functions' names are theirs from now on. Counts go on over versions,
   // also those of functions that are still there.
-  void name(ApplicationId id, std::optional<ApplicationId> before);
-  // Nobody calls it or its functions any more by any name. Its functions, then itself.
+  void name(ApplicationId id, std::optional<ApplicationId> before, std::vector<std::uint32_t> versions = {});
+  // A share of the calls of its name is the canary's from now on. REQUIRES: somebody has the name.
+  void add_canary(ApplicationId id, double share, std::vector<std::uint32_t> versions);
+  // Nobody calls it or its functions any more by any name, and it is nobody's canary. Its functions, then itself.
   [[nodiscard]] std::vector<ApplicationId> retire(ApplicationId id);
   void forget(ApplicationId id) { installed_[id.index()] = {.removed = true}; }
 

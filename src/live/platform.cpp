@@ -164,6 +164,28 @@ void Platform::remove(Principal principal, std::string application, std::functio
   deployments_->remove(principal.tenant, application, std::move(done));
 }
 
+void Platform::change_version(Principal principal, VersionChange change, OnDeployed done) {
+  const auto known = snapshot();
+  const Model* model = known->find(principal.tenant, change.application);
+  const auto refuse = [&](std::string why) { done(Error{ErrorCode::not_found, std::move(why)}); };
+  if (model == nullptr || model->is_function) return refuse(str("there is no application '", change.application, "'"));
+  if (change.kind == VersionChange::Kind::promote) {
+    if (model->canary == nullptr)
+      return refuse(str("application '", change.application, "' has no canary: deploy one with --canary 10%"));
+    return deployments_->serve(principal.tenant, change.application, model->canary->model.version, std::move(done));
+  }
+  if (!change.version && model->canary != nullptr)
+    return deployments_->withdraw(principal.tenant, change.application, model->version, std::move(done));
+  const auto& kept = model->versions;
+  const auto before = std::lower_bound(kept.begin(), kept.end(), model->version);
+  if (!change.version && before == kept.begin())
+    return refuse(str("no version of '", change.application, "' before ", model->version, " is kept"));
+  const std::uint32_t version = change.version ? *change.version : *(before - 1);
+  if (version == model->version && model->canary == nullptr)
+    return done(Error{ErrorCode::invalid, str("version ", version, " of '", change.application, "' serves already")});
+  deployments_->serve(principal.tenant, change.application, version, std::move(done));
+}
+
 // Requests are counted here; vCPUs and slices are the scheduler's to give, shared memory the arena's.
 void Platform::set_quota(const store::Tenant& tenant) {
   if (!budgets_.set(tenant.name, tenant.quota)) return;

@@ -75,6 +75,7 @@ class Platform final : public Service {
   void cancel(const Principal& principal, RequestId request) override;
   void deploy(Deployment deployment, OnDeployed done) override;
   void remove(Principal principal, std::string application, std::function<void(Status)> done) override;
+  void change_version(Principal principal, VersionChange change, OnDeployed done) override;
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const override { return runner_->snapshot(); }
   [[nodiscard]] std::vector<RequestRecord> requests(const Principal& principal, RequestQuery query) const override;
   [[nodiscard]] std::optional<RequestRecord> find_request(const Principal& principal, RequestId request) const override;

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "domain/limits.h"
 #include "invoker/profiler.h"
 #include "live/branch_text.h"
 #include "spec/csv/profile_csv.h"
@@ -51,7 +52,7 @@ void Profiling::say(Remark::Level level, std::string text) const {
   if (options_.say) options_.say({.level = level, .component = "profiles", .text = std::move(text)});
 }
 
-void Profiling::watch(const Application& application, const std::vector<std::uint64_t>& keys) {
+void Profiling::watch(const Application& application, std::uint32_t version, const std::vector<std::uint64_t>& keys) {
   Watched watched{.keys = keys};
   for (std::size_t f = 0; f < keys.size(); ++f) {
     const Function& function = application.functions[f];
@@ -59,7 +60,7 @@ void Profiling::watch(const Application& application, const std::vector<std::uin
     auto learned = find(learned_key(keys[f]));
     if (!learned) continue;
     watched.kept.back() = *learned;
-    runner_.post(Profiled{application.tenant, application.name, function.name,
+    runner_.post(Profiled{application.tenant, application.name, version, function.name,
                           std::make_shared<const Profile>(std::move(*learned))});
   }
   if (const auto branches = reader_.profile(branches_key(application)); branches && *branches) {
@@ -67,7 +68,10 @@ void Profiling::watch(const Application& application, const std::vector<std::uin
     runner_.post(Branched{application.tenant, application.name, branches_of(watched.branches)});
   }
   const std::lock_guard lock(mutex_);
-  watched_[{application.tenant, application.name}] = std::move(watched);
+  watched_[{application.tenant, application.name, version}] = std::move(watched);
+  // Of those that were replaced nothing is learned any more; one may serve beside a canary.
+  const auto first = watched_.lower_bound({application.tenant, application.name, 0});
+  if (first != watched_.end() && std::get<2>(first->first) + limits::versions_kept_max < version) watched_.erase(first);
 }
 
 // Now and then, and once more at the end: what is learned after that is lost to a crash, and learned again.
@@ -88,7 +92,7 @@ void Profiling::look_at_learned() {
 void Profiling::keep_learned(const std::vector<Believed>& believed) {
   const std::lock_guard lock(mutex_);
   for (const Believed& one : believed) {
-    const auto watched = watched_.find({one.application->tenant, one.application->name});
+    const auto watched = watched_.find({one.application->tenant, one.application->name, one.version});
     if (watched == watched_.end()) continue;
     keep_times(*one.application, watched->second);
     keep_branches(one, watched->second);
@@ -155,15 +159,16 @@ Status Profiling::try_out(const Application& application, const std::vector<bool
   return Done{};
 }
 
-void Profiling::measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions) {
-  thread_.post([this, application = std::move(application), functions = std::move(functions)] {
+void Profiling::measure(std::shared_ptr<const Application> application, std::uint32_t version,
+                        std::vector<Unprofiled> functions) {
+  thread_.post([this, application = std::move(application), version, functions = std::move(functions)] {
     for (const Unprofiled& wanted : functions) {
-      if (!stopping_) measure(*application, wanted);
+      if (!stopping_) measure(*application, version, wanted);
     }
   });
 }
 
-void Profiling::measure(const Application& application, const Unprofiled& wanted) {
+void Profiling::measure(const Application& application, std::uint32_t version, const Unprofiled& wanted) {
   constexpr std::uint16_t kVcpuMax = 8;
   const Function& function = application.functions[wanted.function];
   invoker::ProfilePlan plan{.tenant = application.tenant, .budget = options_.budget};
@@ -179,7 +184,8 @@ void Profiling::measure(const Application& application, const Unprofiled& wanted
   if (!table)
     return say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", table.error().message));
   keep(wanted.key, *table);
-  runner_.post(Profiled{application.tenant, application.name, function.name, std::make_shared<const Profile>(*table)});
+  runner_.post(
+      Profiled{application.tenant, application.name, version, function.name, std::make_shared<const Profile>(*table)});
   say(Remark::Level::info, str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
 }
 

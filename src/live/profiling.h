@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "base/remark.h"
@@ -46,9 +47,10 @@ class Profiling {
   [[nodiscard]] Status try_out(const Application& application, const std::vector<bool>& fine,
                                std::vector<std::string>& messages) const;
   // Later, one function after the other.
-  void measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions);
+  void measure(std::shared_ptr<const Application> application, std::uint32_t version,
+               std::vector<Unprofiled> functions);
   // Tells the runner what was learned of these functions by earlier starts, and keeps what it learns from now on.
-  void watch(const Application& application, const std::vector<std::uint64_t>& keys);
+  void watch(const Application& application, std::uint32_t version, const std::vector<std::uint64_t>& keys);
   void stop();  // soon; what is being measured is forgotten
 
  private:
@@ -57,7 +59,7 @@ class Profiling {
     std::vector<Profile> kept;  // by function: as deployed, or as it was kept last
     std::string branches;       // as they were kept last
   };
-  void measure(const Application& application, const Unprofiled& wanted);
+  void measure(const Application& application, std::uint32_t version, const Unprofiled& wanted);
   void keep(std::uint64_t key, const ProfileTable& table);
   void look_at_learned();
   void keep_learned(const std::vector<Believed>& believed);
@@ -73,8 +75,9 @@ class Profiling {
   Mailbox<Letter>& runner_;
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, Profile> measured_;                       // by key, since the start; guarded
-  std::map<std::pair<std::string, std::string>, Watched> watched_;  // by tenant and application; guarded
+  std::map<std::uint64_t, Profile> measured_;  // by key, since the start; guarded
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, Watched>
+      watched_;  // by tenant, application and version; guarded
   std::condition_variable stopped_;
   std::thread watcher_;
   invoker::TaskThread thread_;

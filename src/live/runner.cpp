@@ -15,6 +15,16 @@ namespace {
 constexpr std::size_t kHistory = 20'000;
 constexpr Duration kSnapshotAge = Duration::ms(50);
 
+// How long a caller waits at the most: as it says, else its objective, or three times that where a percentile allows
+// for some that are late. Nobody waits for an asynchronous request; and what is still being profiled takes nobody knows
+// how long.
+std::optional<Duration> timeout_of(const bus::Arrival& arrival, const Installed& installed) {
+  constexpr int kLate = 3;
+  if (arrival.timeout || arrival.asynchronous || !installed.reason.empty()) return arrival.timeout;
+  const Objective& objective = installed.application->objective;
+  return arrival.objective.value_or(objective.latency) * (objective.percentile ? kLate : 1);
+}
+
 }  // namespace
 
 Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines,
@@ -27,6 +37,17 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
+      installer_({directory_, *scheduler_, arenas_, link_}, {.observe = [this](const Event& event) { observe(event); },
+                                                             .settle =
+                                                                 [this] {
+                                                                   if (told_) decide();
+                                                                 },
+                                                             .changed = [this] { publish(); },
+                                                             .forgotten =
+                                                                 [this](ApplicationId id) {
+                                                                   batches_.forget(id);
+                                                                   tell_.forgotten(id);
+                                                                 }}),
       callers_({directory_, history_, link_, [this](const Callers::Ended& ended) { note_unlucky(ended); }}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
@@ -87,6 +108,8 @@ void Runner::work() {
   };
   step_.end_of(StepClock::Part::read);
   if (told_ || due()) decide();
+  installer_.look(now_);
+  if (told_) decide();
   in_system_.store(scheduler_->requests_in_system());
   if (changed_ && now_ - published_ >= kSnapshotAge) publish();
   step_.end_of(StepClock::Part::publish);
@@ -106,7 +129,7 @@ void Runner::decide() {
     tell_.remark({.level = Remark::Level::error, .component = "scheduler", .text = flushed.error().message});
   step_.end_of(StepClock::Part::log);
   deliver(commands_);
-  forget_retired();
+  installer_.forget_retired();
   step_.end_of(StepClock::Part::deliver);
   log_.rotate_if_due(*scheduler_);
   step_.end_of(StepClock::Part::log);
@@ -149,6 +172,7 @@ std::optional<Time> Runner::wake_at() const {
     if (!at || other < *at) at = other;
   };
   if (const auto timeout = callers_.next_timeout()) sooner(*timeout);
+  if (const auto entering = installer_.due()) sooner(*entering);
   if (changed_) sooner(published_ + kSnapshotAge);
   return at;
 }
@@ -194,10 +218,11 @@ void Runner::read(Arriving& arriving) {
   Installed* const found = directory_.find(arrival.application);
   if (found == nullptr) return arriving.from->moved(std::move(arrival));
   Installed& installed = *found;
+  const Duration objective = arrival.objective.value_or(installed.application->objective.latency);
   RequestArrived event{.id = arrival.request,
                        .application = arrival.application,
                        .tenant = installed.tenant,
-                       .deadline = now_ + arrival.objective.value_or(installed.application->objective.latency),
+                       .deadline = now_ + std::min(objective, arrival.timeout.value_or(objective)),
                        .bytes = arrival.bytes,
                        .priority = arrival.priority,
                        .verdicts = std::move(arrival.verdicts),
@@ -212,7 +237,7 @@ void Runner::read(Arriving& arriving) {
                            .arrival = now_,
                            .deadline = event.deadline,
                            .timeout = std::nullopt};
-  if (arrival.timeout) pending.timeout = now_ + *arrival.timeout;
+  if (const auto timeout = timeout_of(arrival, installed)) pending.timeout = now_ + *timeout;
   callers_.add(event.id, pending);
   if (!arrival.error.empty()) {
     bus::Answered failed{.request = event.id, .kind = bus::Answered::Kind::failed};
@@ -222,64 +247,9 @@ void Runner::read(Arriving& arriving) {
   observe(event);
 }
 
-// An application and its functions are one set: a new version takes the place of all that the old one had.
-void Runner::read(Deploying& deploying) {
-  const std::string tenant = deploying.application->tenant, name = deploying.application->name;
-  const auto before = directory_.application_named(tenant, name);
-  if (before && told_) decide();  // what came before is of the old version, and let in as such
-  std::vector<ApplicationId> functions;
-  for (std::size_t i = 0; i < deploying.functions.size(); ++i) functions.push_back(install(deploying, i + 1));
-  const ApplicationId id = install(deploying, 0);
-  directory_[id].functions = std::move(functions);
-  if (before) retire(*before);  // requests of the old one go on as they began
-  directory_.name(id, before);
-  publish();
-}
-
-ApplicationId Runner::install(const Deploying& deploying, std::size_t part) {
-  const ApplicationId id = directory_.next();
-  const auto& application = part == 0 ? deploying.application : deploying.functions[part - 1];
-  auto arena = arenas_.of(application->tenant);
-  CHECK(arena.ok());  // made before anybody was told to deploy it
-  auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
-  directory_.add({.application = application,
-                  .target = std::move(target),
-                  .version = deploying.version,
-                  .is_function = part > 0,
-                  .reason = deploying.reason,
-                  .stats = {},
-                  .tenant = deploying.tenant,
-                  .functions = {},
-                  .files = deploying.files,
-                  .inputs = inputs_of(*application),
-                  .outputs = outputs_of(*application),
-                  .batch_max = batch_max_of(*application)});
-  link_.deploy(id, application);
-  ApplicationDeployed event{id, application};
-  if (part < deploying.plans.size()) event.brought.plans = deploying.plans[part];
-  observe(event);
-  return id;
-}
-
 void Runner::read(Missing& missing) {
   directory_.miss(std::move(missing));
   publish();
-}
-
-void Runner::read(Removing& removing) {
-  directory_.found(removing.tenant, removing.application);
-  const auto id = directory_.application_named(removing.tenant, removing.application);
-  if (!id) return;
-  if (told_) decide();  // what came before is let in, and ends as it began
-  retire(*id);
-  publish();
-}
-
-void Runner::retire(ApplicationId id) {
-  for (const ApplicationId one : directory_.retire(id)) {
-    leaving_.push_back(one);
-    observe(ApplicationRemoved{one});
-  }
 }
 
 void Runner::read(Cancelling& cancelling) {
@@ -289,7 +259,8 @@ void Runner::read(Cancelling& cancelling) {
 void Runner::read(Telling& telling) {
   std::vector<Believed> believed;
   directory_.each([&](ApplicationId id, const Installed& installed) {
-    if (!installed.is_function) believed.push_back({scheduler_->believed(id), scheduler_->known_branches(id)});
+    if (!installed.is_function)
+      believed.push_back({scheduler_->believed(id), installed.version, scheduler_->known_branches(id)});
   });
   telling.tell(std::move(believed));
 }
@@ -299,23 +270,12 @@ void Runner::read(Barrier& barrier) {
   barrier.reached();
 }
 
-void Runner::forget_retired() {
-  std::erase_if(leaving_, [&](ApplicationId id) {
-    if (!scheduler_->is_retired(id)) return false;
-    batches_.forget(id);
-    directory_.forget(id);
-    link_.forget(id);
-    tell_.forgotten(id);
-    return true;
-  });
-}
-
 void Runner::read(Profiled& profiled) {
   directory_.each([&](ApplicationId id, Installed& installed) {
     const Application& application = *installed.application;
     const bool own = application.name == profiled.application ||
                      application.name == str(profiled.application, ".", profiled.function);
-    if (!own || application.tenant != profiled.tenant) return;
+    if (!own || application.tenant != profiled.tenant || installed.version != profiled.version) return;
     for (std::uint32_t f = 0; f < application.functions.size(); ++f) {
       if (application.functions[f].name != profiled.function) continue;
       observe(ProfileChanged{id, FunctionId(f), profiled.profile});

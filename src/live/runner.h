@@ -23,6 +23,7 @@
 #include "live/directory.h"
 #include "live/event_log.h"
 #include "live/history.h"
+#include "live/installer.h"
 #include "live/mailbox.h"
 #include "live/planning.h"
 #include "live/remark_rate.h"
@@ -35,24 +36,13 @@ struct Arriving {
   bus::Arrival arrival;
   bus::Gateway* from = nullptr;
 };
-struct Deploying {
-  std::shared_ptr<const Application> application;
-  std::vector<std::shared_ptr<const Application>> functions;  // each of its functions alone
-  std::uint32_t version = 1;
-  TenantId tenant;
-  std::string reason;                 // while it is being profiled
-  std::shared_ptr<const void> files;  // its models stay while this is held
-  // Of the application, then of each of its functions; none: the scheduler makes them.
-  std::vector<std::shared_ptr<const core::Plans>> plans = {};
-};
-struct Removing {
-  std::string tenant, application;
-};
 struct Cancelling {
   RequestId request;
 };
 struct Profiled {
-  std::string tenant, application, function;
+  std::string tenant, application;
+  std::uint32_t version = 1;
+  std::string function;
   std::shared_ptr<const Profile> profile;
 };
 struct Branched {  // by an earlier start
@@ -61,6 +51,7 @@ struct Branched {  // by an earlier start
 };
 struct Believed {
   std::shared_ptr<const Application> application;
+  std::uint32_t version = 1;
   BranchesKnown branches;
 };
 struct Telling {  // what planners believe of every application that is deployed, for whoever keeps it
@@ -114,19 +105,15 @@ class Runner final : public bus::Door {
   void read(Event& event);
   void read(Arriving& arriving);
   void read(bus::AnswerTaken& taken) { callers_.taken(taken, now_); }
-  void read(Deploying& deploying);
+  void read(Deploying& deploying) { installer_.deploy(std::move(deploying), now_); }
   void read(Missing& missing);
-  void read(Removing& removing);
+  void read(Removing& removing) { installer_.remove(removing); }
   void read(Cancelling& cancelling);
   void read(Profiled& profiled);
   void read(Branched& branched);
   void read(Telling& telling);
   void read(Barrier& barrier);
   void read(Stopping&) { running_ = false; }
-  // `part`: 0 is the application itself, then come its functions.
-  [[nodiscard]] ApplicationId install(const Deploying& deploying, std::size_t part);
-  void retire(ApplicationId id);
-  void forget_retired();
   void observe(const Event& event);
   void deliver(Commands& commands);
   [[nodiscard]] std::optional<Time> wake_at() const;
@@ -153,7 +140,7 @@ class Runner final : public bus::Door {
   bool told_ = false;    // something, since the last decision
   bool changed_ = true;  // something, since the snapshot
   Directory directory_;
-  std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
+  Installer installer_;
   Callers callers_;
   RemarkRate unlucky_;  // requests that failed or were refused
   BatchCounts batches_;

@@ -63,12 +63,21 @@ struct Deployment {
   std::string main;  // the path of the document
   std::vector<File> files;
   bool dry_run = false;
+  std::optional<double> canary;  // in (0, 1): it gets this share of the calls, the version before goes on with the rest
+};
+// Which version of an application serves.
+struct VersionChange {
+  enum class Kind : std::uint8_t { promote, rollback } kind = Kind::promote;
+  std::string application;
+  // rollback; absent: the canary goes, or where there is none the version before comes back.
+  std::optional<std::uint32_t> version;
 };
 struct Deployed {
   std::string application;
   std::uint32_t version = 0;
   std::vector<std::string> messages;  // what a user should know: warnings, what is being profiled, the plan
   bool fits = true;                   // dry run: whether the objective can be met here
+  std::optional<double> canary;       // the share of the calls that it gets
   std::optional<OverQuota> over;      // not deployed: the tenant would have too much
 };
 using OnDeployed = std::function<void(Result<Deployed>)>;
@@ -92,6 +101,7 @@ class Service {
 
   virtual void deploy(Deployment deployment, OnDeployed done) = 0;
   virtual void remove(Principal principal, std::string application, std::function<void(Status)> done) = 0;
+  virtual void change_version(Principal principal, VersionChange change, OnDeployed done) = 0;
 
   // As of a moment ago, of all tenants.
   [[nodiscard]] virtual std::shared_ptr<const Snapshot> snapshot() const = 0;

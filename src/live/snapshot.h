@@ -1,5 +1,6 @@
 // What readers see of the platform: applications, functions, machines and requests as plain data.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,7 +22,8 @@
 
 namespace sluice::live {
 
-enum class ModelState : std::uint8_t { ready, unavailable };
+// Loading: since the start of the server not all instances that its functions keep loaded are. It can be called.
+enum class ModelState : std::uint8_t { ready, loading, unavailable };
 
 struct Counted {  // how often and how long in all
   std::uint64_t count = 0, ns = 0;
@@ -80,6 +82,8 @@ struct Target {
   std::uint32_t version = 1;
 };
 
+struct Canary;
+
 // An application, or a function called as one.
 struct Model {
   std::string tenant = "default", name;
@@ -92,6 +96,23 @@ struct Model {
   Ports inputs, outputs;                 // of the whole; empty where not declared
   std::uint32_t batch_max = 1;           // that its functions may be run with
   ModelStats stats;
+  std::vector<std::uint32_t> versions = {};   // that are kept and can be gone back to, ascending
+  std::shared_ptr<const Canary> canary = {};  // null: it gets all calls
+};
+
+using CallCount = std::atomic<std::uint64_t>;
+
+// Another version of an application that gets a share of its calls.
+struct Canary {
+  Model model;
+  double share = 0;                  // in (0, 1)
+  std::shared_ptr<CallCount> calls;  // of both
+
+  // Whether the next call is the canary's: after n calls it has had n times the share, rounded down.
+  [[nodiscard]] bool takes_next() const {
+    const auto n = static_cast<double>(calls->fetch_add(1, std::memory_order_relaxed));
+    return static_cast<std::uint64_t>((n + 1) * share) > static_cast<std::uint64_t>(n * share);
+  }
 };
 
 struct InstanceInfo {

@@ -1,8 +1,10 @@
 // The part of Store that keeps applications.
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "base/text.h"
+#include "domain/limits.h"
 #include "store/store.h"
 
 namespace sluice::store {
@@ -18,17 +20,48 @@ Status check_files(const DeployedApplication& application) {
   return Done{};
 }
 
-Status remove_current(Database& database, const std::string& tenant, const std::string& name) {
-  Status removed = database.run("DELETE FROM application_files WHERE tenant = ? AND name = ?", tenant, name);
-  if (removed) removed = database.run("DELETE FROM applications WHERE tenant = ? AND name = ?", tenant, name);
+Status put_files(Database& database, const DeployedApplication& application, std::uint32_t version) {
+  for (const File& file : application.files) {
+    Status put = database.run("INSERT INTO application_files VALUES(?, ?, ?, ?, ?)", application.tenant,
+                              application.name, version, file.path, Blob{file.content});
+    if (!put) return put;
+  }
+  return Done{};
+}
+
+Status remove_version(Database& database, const std::string& tenant, const std::string& name, std::uint32_t version) {
+  Status removed = database.run("DELETE FROM application_files WHERE tenant = ? AND name = ? AND version = ?", tenant,
+                                name, version);
+  if (removed) {
+    removed =
+        database.run("DELETE FROM applications WHERE tenant = ? AND name = ? AND version = ?", tenant, name, version);
+  }
   return removed;
 }
 
-Status put_files(Database& database, const DeployedApplication& application) {
-  for (const File& file : application.files) {
-    Status put = database.run("INSERT INTO application_files VALUES(?, ?, ?, ?)", application.tenant, application.name,
-                              file.path, Blob{file.content});
-    if (!put) return put;
+Status keep_instead(Database& database, const std::string& tenant, const std::string& name, VersionRole role) {
+  return database.run("UPDATE applications SET role = 0, share = NULL WHERE tenant = ? AND name = ? AND role = ?",
+                      tenant, name, static_cast<std::int64_t>(role));
+}
+
+// The oldest of those that are only kept go: by number, and where they are large by size.
+Status forget_oldest(Database& database, const std::string& tenant, const std::string& name) {
+  std::vector<std::uint32_t> gone;
+  Query kept = database.query(
+      "SELECT a.version, (SELECT coalesce(sum(length(f.content)), 0) FROM application_files f WHERE f.tenant = "
+      "a.tenant "
+      "AND f.name = a.name AND f.version = a.version) FROM applications a WHERE a.tenant = ? AND a.name = ? "
+      "AND a.role = 0 ORDER BY a.version DESC",
+      tenant, name);
+  std::int64_t count = 0, bytes = 0;
+  while (kept.next()) {
+    bytes += kept.integer(1);
+    if (++count <= limits::versions_kept_max && bytes <= limits::versions_kept_bytes_max.count()) continue;
+    gone.push_back(static_cast<std::uint32_t>(kept.integer(0)));
+  }
+  if (const Status status = kept.status(); !status) return status;
+  for (const std::uint32_t version : gone) {
+    if (const Status removed = remove_version(database, tenant, name, version); !removed) return removed;
   }
   return Done{};
 }
@@ -50,27 +83,50 @@ Result<std::uint32_t> take_version(Database& database, const DeployedApplication
 }
 
 Status load_files(Database& database, DeployedApplication& application) {
-  Query files =
-      database.query("SELECT path, content FROM application_files WHERE tenant = ? AND name = ? ORDER BY rowid",
-                     application.tenant, application.name);
+  Query files = database.query(
+      "SELECT path, content FROM application_files WHERE tenant = ? AND name = ? AND version = ? ORDER BY rowid",
+      application.tenant, application.name, application.version);
   while (files.next()) application.files.push_back({files.bytes(0), files.bytes(1)});
   return files.status();
+}
+
+DeployedApplication application_of(Query& row) {
+  DeployedApplication out{.tenant = row.bytes(0),
+                          .name = row.bytes(1),
+                          .version = static_cast<std::uint32_t>(row.integer(2)),
+                          .role = static_cast<VersionRole>(row.integer(5)),
+                          .share = std::nullopt,
+                          .deployed_at = Time::from_ns(row.integer(3)),
+                          .main = row.bytes(4),
+                          .files = {},
+                          .versions = {}};
+  if (!row.is_null(6)) out.share = row.real(6);
+  return out;
+}
+
+Error none(const std::string& name) {
+  return {ErrorCode::not_found, str("there is no application ", printable(name))};
 }
 
 }  // namespace
 
 Result<std::uint32_t> Store::put_application(const DeployedApplication& application) {
   if (const Status good = check_files(application); !good) return good.error();
+  const auto& [tenant, name] = std::tie(application.tenant, application.name);
   Savepoint whole(database_);
   if (!whole.begun()) return whole.begun().error();
   const auto version = take_version(database_, application);
   if (!version) return version;
-  Status put = remove_current(database_, application.tenant, application.name);
+  Status put = keep_instead(database_, tenant, name, VersionRole::canary);
+  if (put && application.role == VersionRole::serving)
+    put = keep_instead(database_, tenant, name, VersionRole::serving);
   if (put) {
-    put = database_.run("INSERT INTO applications VALUES(?, ?, ?, ?, ?)", application.tenant, application.name,
-                        *version, application.deployed_at.count_ns(), application.main);
+    put = database_.run("INSERT INTO applications VALUES(?, ?, ?, ?, ?, ?, ?)", tenant, name, *version,
+                        application.deployed_at.count_ns(), application.main,
+                        static_cast<std::int64_t>(application.role), application.share);
   }
-  if (put) put = put_files(database_, application);
+  if (put) put = put_files(database_, application, *version);
+  if (put) put = forget_oldest(database_, tenant, name);
   if (put) put = whole.keep();
   if (!put) return put.error();
   return *version;
@@ -78,27 +134,83 @@ Result<std::uint32_t> Store::put_application(const DeployedApplication& applicat
 
 Result<std::vector<DeployedApplication>> Store::applications() {
   std::vector<DeployedApplication> all;
-  Query rows =
-      database_.query("SELECT tenant, name, version, deployed_at, main FROM applications ORDER BY tenant, name");
+  Query rows = database_.query(
+      "SELECT tenant, name, version, deployed_at, main, role, share FROM applications WHERE role <> 0 "
+      "ORDER BY tenant, name, version");
   while (rows.next()) {
-    all.push_back({.tenant = rows.bytes(0),
-                   .name = rows.bytes(1),
-                   .version = static_cast<std::uint32_t>(rows.integer(2)),
-                   .deployed_at = Time::from_ns(rows.integer(3)),
-                   .main = rows.bytes(4)});
+    all.push_back(application_of(rows));
     if (const Status loaded = load_files(database_, all.back()); !loaded) return loaded.error();
   }
   if (const Status status = rows.status(); !status) return status.error();
+  for (DeployedApplication& one : all) {
+    auto kept = versions(one.tenant, one.name);
+    if (!kept) return kept.error();
+    one.versions = std::move(*kept);
+  }
   return all;
+}
+
+Result<DeployedApplication> Store::application(const std::string& tenant, const std::string& name,
+                                               std::uint32_t version) {
+  std::optional<DeployedApplication> found;
+  Query row = database_.query(
+      "SELECT tenant, name, version, deployed_at, main, role, share FROM applications WHERE tenant = ? AND name = ? "
+      "AND version = ?",
+      tenant, name, version);
+  while (row.next()) found = application_of(row);
+  if (const Status status = row.status(); !status) return status.error();
+  if (!found) {
+    return Error{ErrorCode::not_found, str("version ", version, " of application ", printable(name), " is not kept")};
+  }
+  if (const Status loaded = load_files(database_, *found); !loaded) return loaded.error();
+  return *std::move(found);
+}
+
+Result<std::vector<std::uint32_t>> Store::versions(const std::string& tenant, const std::string& name) {
+  std::vector<std::uint32_t> out;
+  Query rows =
+      database_.query("SELECT version FROM applications WHERE tenant = ? AND name = ? ORDER BY version", tenant, name);
+  while (rows.next()) out.push_back(static_cast<std::uint32_t>(rows.integer(0)));
+  if (const Status status = rows.status(); !status) return status.error();
+  return out;
+}
+
+Status Store::serve_version(const std::string& tenant, const std::string& name, std::uint32_t version) {
+  Savepoint whole(database_);
+  if (!whole.begun()) return whole.begun();
+  Status served = keep_instead(database_, tenant, name, VersionRole::serving);
+  if (served) served = keep_instead(database_, tenant, name, VersionRole::canary);
+  if (served) {
+    served = database_.run("UPDATE applications SET role = 1 WHERE tenant = ? AND name = ? AND version = ?", tenant,
+                           name, version);
+  }
+  if (served && database_.changes() == 0) {
+    return Error{ErrorCode::not_found, str("version ", version, " of application ", printable(name), " is not kept")};
+  }
+  if (served) served = forget_oldest(database_, tenant, name);
+  return served ? whole.keep() : served;
+}
+
+Status Store::remove_canary(const std::string& tenant, const std::string& name) {
+  std::optional<std::uint32_t> version;
+  Query row =
+      database_.query("SELECT version FROM applications WHERE tenant = ? AND name = ? AND role = 2", tenant, name);
+  while (row.next()) version = static_cast<std::uint32_t>(row.integer(0));
+  if (const Status status = row.status(); !status) return status;
+  if (!version) return Error{ErrorCode::not_found, str("application ", printable(name), " has no canary")};
+  Savepoint whole(database_);
+  if (!whole.begun()) return whole.begun();
+  if (const Status removed = remove_version(database_, tenant, name, *version); !removed) return removed;
+  return whole.keep();
 }
 
 Status Store::remove_application(const std::string& tenant, const std::string& name) {
   Savepoint whole(database_);
   if (!whole.begun()) return whole.begun();
-  if (const Status removed = remove_current(database_, tenant, name); !removed) return removed;
-  if (database_.changes() == 0) {
-    return Error{ErrorCode::not_found, str("there is no application ", printable(name))};
-  }
+  Status removed = database_.run("DELETE FROM application_files WHERE tenant = ? AND name = ?", tenant, name);
+  if (removed) removed = database_.run("DELETE FROM applications WHERE tenant = ? AND name = ?", tenant, name);
+  if (!removed) return removed;
+  if (database_.changes() == 0) return none(name);
   return whole.keep();
 }
 

@@ -26,13 +26,19 @@ struct Tenant {
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 
+// Written to disk as numbers.
+enum class VersionRole : std::uint8_t { kept, serving, canary };
+
 // A document as it was deployed, with the files it names.
 struct DeployedApplication {
   std::string tenant = "default", name;
   std::uint32_t version = 0;
+  VersionRole role = VersionRole::serving;
+  std::optional<double> share;  // of the calls, of a canary
   Time deployed_at;
   std::string main;  // the path of the document
   std::vector<File> files;
+  std::vector<std::uint32_t> versions;  // that are kept of the application, ascending; not looked at where one is put
   friend bool operator==(const DeployedApplication&, const DeployedApplication&) = default;
 };
 

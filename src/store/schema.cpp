@@ -118,7 +118,24 @@ constexpr std::string_view kOwners = R"sql(
   END;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kCallers, kTenants, kOwners};
+// Versions that were replaced are kept, and a canary stands beside the one that serves. Role 0 is kept, 1 serves, 2 is
+// the canary; its share of the calls is NULL for all others.
+constexpr std::string_view kVersions = R"sql(
+  CREATE TABLE kept_applications(tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+                                 deployed_at INTEGER NOT NULL, main TEXT NOT NULL, role INTEGER NOT NULL, share REAL,
+                                 PRIMARY KEY(tenant, name, version)) STRICT, WITHOUT ROWID;
+  INSERT INTO kept_applications SELECT tenant, name, version, deployed_at, main, 1, NULL FROM applications;
+  CREATE TABLE kept_files(tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, path TEXT NOT NULL,
+                          content BLOB NOT NULL, UNIQUE(tenant, name, version, path)) STRICT;
+  INSERT INTO kept_files SELECT f.tenant, f.name, a.version, f.path, f.content FROM application_files f
+    JOIN applications a ON a.tenant = f.tenant AND a.name = f.name ORDER BY f.rowid;
+  DROP TABLE application_files;
+  DROP TABLE applications;
+  ALTER TABLE kept_applications RENAME TO applications;
+  ALTER TABLE kept_files RENAME TO application_files;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kCallers, kTenants, kOwners, kVersions};
 
 Error newer(std::string_view directory, std::int64_t version, std::size_t known) {
   return {ErrorCode::invalid, str("data directory ", directory, " was written by a newer version (schema ", version,

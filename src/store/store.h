@@ -49,10 +49,20 @@ class Store {
   [[nodiscard]] Status commit();
   [[nodiscard]] bool in_batch() const { return database_.in_transaction(); }
 
-  // The new version: one more than the tenant's application of that name ever had, also before it was removed. Takes
-  // the place of the old one; the version in `application` is not looked at.
+  // The new version: one more than the tenant's application of that name ever had, also before it was removed. It takes
+  // the place of the one that serves, or of the canary; the version in `application` is not looked at. What was
+  // replaced is kept, the last limits::versions_kept_max of them.
   [[nodiscard]] Result<std::uint32_t> put_application(const DeployedApplication& application);
-  [[nodiscard]] Result<std::vector<DeployedApplication>> applications();  // by tenant and name; files as they were put
+  // Those that serve and canaries, by tenant, name and version; files as they were put.
+  [[nodiscard]] Result<std::vector<DeployedApplication>> applications();
+  // One version, whatever its role. not_found: it is not kept (any more).
+  [[nodiscard]] Result<DeployedApplication> application(const std::string& tenant, const std::string& name,
+                                                        std::uint32_t version);
+  [[nodiscard]] Result<std::vector<std::uint32_t>> versions(const std::string& tenant, const std::string& name);
+  // Another version serves, and there is no canary any more.
+  [[nodiscard]] Status serve_version(const std::string& tenant, const std::string& name, std::uint32_t version);
+  // not_found: there is none.
+  [[nodiscard]] Status remove_canary(const std::string& tenant, const std::string& name);
   [[nodiscard]] Status remove_application(const std::string& tenant, const std::string& name);
 
   // Rows in any form, kept as they are.

@@ -102,6 +102,12 @@ class FakeService final : public live::Service {
     cancelled_.push_back(request);
   }
   void deploy(live::Deployment deployment, live::OnDeployed done) override { done(on_deploy(deployment)); }
+  void change_version(Principal principal, live::VersionChange change, live::OnDeployed done) override {
+    (void)principal;
+    changes.push_back(change);
+    done(live::Deployed{.application = change.application, .version = change.version.value_or(1)});
+  }
+  std::vector<live::VersionChange> changes;
   void remove(Principal principal, std::string application, std::function<void(Status)> done) override {
     removed_from = principal.tenant;
     done(on_remove(application));

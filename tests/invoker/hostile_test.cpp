@@ -279,5 +279,52 @@ TEST_F(HostileTest, AFloodOfLinesKeepsNobodyElseFromRunning) {
   EXPECT_LE(scene.lines().size(), std::size_t{64} << 10);
 }
 
+// Nobody waits for it any more: its vCPU is free as soon as it is overdue, its process goes later.
+TEST_F(HostileTest, AWorkerThatHangsWithNobodyWaitingGivesItsVcpuUpBeforeItIsEnded) {
+  auto options = hostile();
+  options.hang_least = Duration::s(30);
+  options.overdue_least = Duration::ms(50);
+  options.end_least = Duration::ms(400);
+  {
+    Scene scene(alone("hangs", kProcess), options);
+    scene.load();
+    ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
+    const BatchId batch = scene.start().batch;
+    const Time told = data::now();
+    scene.act(CancelBatch{.invoker = InvokerId(0), .id = batch});
+    ASSERT_TRUE(scene.next<BatchFailed>().has_value());
+    EXPECT_TRUE(scene.next<InstanceUnloaded>().has_value());
+    EXPECT_LT(data::now() - told, Duration::ms(400));
+    EXPECT_EQ(held_now().children, before_.children + 1);
+    scene.load(2);  // another one serves meanwhile
+    ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
+    while (data::now() - told < Duration::ms(600)) scene.wait(told + Duration::ms(600));
+    EXPECT_TRUE(children_are(before_.children + 1));
+  }
+  EXPECT_EQ(held_now(), before_);
+}
+
+TEST_F(HostileTest, AStageWithATimeoutFailsByThatNameAndItsWorkerIsEnded) {
+  auto options = hostile();
+  options.hang_least = Duration::s(30);
+  auto application = alone("hangs", kProcess);
+  application.workflow.stages.front().timeout = Duration::ms(100);
+  {
+    Scene scene(application, options);
+    scene.load();
+    ASSERT_TRUE(scene.next<InstanceLoaded>().has_value());
+    (void)scene.start(2);
+    const auto finished = scene.next<BatchFinished>();
+    ASSERT_TRUE(finished.has_value());
+    ASSERT_EQ(finished->results.size(), 2u);
+    EXPECT_EQ(finished->results[1].outcome, Outcome::timed_out);
+    EXPECT_EQ(finished->results[1].error, "Timeout: it took longer than its stage may, 100ms");
+    EXPECT_GE(finished->measured, Duration::ms(100));
+    EXPECT_TRUE(scene.next<InstanceUnloaded>().has_value());
+    EXPECT_TRUE(children_are(before_.children));
+  }
+  EXPECT_EQ(held_now(), before_);
+}
+
 }  // namespace
 }  // namespace sluice::invoker_test

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """A deployment that cannot work changes nothing: functions are tried before anybody calls them, and the version before goes
-on serving. Under load, with a third of the deployments broken, every call is answered by a version that was whole.
+on serving. Under load, with a third of the deployments broken and workers killed, every call is answered by a version that was
+whole. Versions that were replaced come back, canaries get their share, unchanged functions keep their workers.
 
 usage: deploys.py [--redeploys N]
 """
 import argparse
 import json
+import os
+import random
+import signal
 import sys
 import threading
 import time
 import unittest
 
-from serving import SANITIZED, Folder, Server, deployment, floats
+from serving import SANITIZED, Folder, Server, deployment, floats, wait_until
 
 FUNCTION = "{runtime: python, model: f.py, inputs: {x: {type: FP32, shape: [1]}}, outputs: {y: {type: FP32, shape: [1]}}, " \
            "profile: {table: [[1, 1, 0, 5.0, 1.0]]}}"
@@ -22,8 +26,8 @@ BROKEN = {
     "no run()": ("x = 1\n", "run"),
     "an import that is not there": ("import there_is_no_such_module\ndef run(inputs): return {'y': inputs['x']}\n",
                                     "there_is_no_such_module"),
-    "an end while it loads": ("import os\nos._exit(3)\n", "exit code 3"),
-    "an end at its first call": ("import os\ndef run(inputs): os._exit(4)\n", "exit code 4"),
+    "an end while it loads": ("import os\nos._exit(3)\n", "exited with code 3"),
+    "an end at its first call": ("import os\ndef run(inputs): os._exit(4)\n", "exited with code 4"),
 }
 
 
@@ -37,11 +41,12 @@ class Deploys(unittest.TestCase):
     def setUp(self):
         folder = Folder()
         self.addCleanup(folder.__exit__)
-        self.server = Server(folder.__enter__())
-        self.addCleanup(self.server.kill)
+        self.folder = folder.__enter__()
+        self.server = Server(self.folder)
+        self.addCleanup(lambda: self.server.kill())
 
-    def deploy(self, first, second):
-        status, _, answer = self.server.call("POST", "/v1/applications",
+    def deploy(self, first, second, query=""):
+        status, _, answer = self.server.call("POST", "/v1/applications" + query,
                                              deployment(DOCUMENT, files={"f.py": first, "g.py": second}))
         return status, json.loads(answer)
 
@@ -63,6 +68,94 @@ class Deploys(unittest.TestCase):
         applications = self.server.get("/v1/applications")["applications"]
         self.assertEqual([(a["name"], a["version"], a["state"]) for a in applications if a["name"] == "app"],
                          [("app", 1, "READY")])
+
+    def ask(self, method, path, body=None):
+        status, _, answer = self.server.call(method, path, body)
+        return status, json.loads(answer)
+
+    def application(self):
+        return [a for a in self.server.get("/v1/applications")["applications"] if a["name"] == "app"][0]
+
+    def pids(self):
+        """Of the workers, by function."""
+        return {i["function"]: i["pid"] for n in self.server.get("/v1/nodes")["nodes"] for i in n["instances"]}
+
+    def test_back_to_the_version_before_and_to_any_that_is_kept(self):
+        for i in range(1, 5):
+            self.assertEqual(self.deploy(add(i), add(10))[0], 200)
+        self.assertEqual(self.call(), 14)
+        self.assertEqual(self.application()["versions"], [1, 2, 3, 4])
+        status, answer = self.ask("POST", "/v1/applications/app/rollback")
+        self.assertEqual((status, answer["version"]), (200, 3), answer)
+        self.assertEqual(self.call(), 13)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=1")[0], 200)
+        self.assertEqual(self.call(), 11)
+        status, answer = self.ask("POST", "/v1/applications/app/rollback")
+        self.assertEqual(status, 404)
+        self.assertIn("no version of 'app' before 1 is kept", answer["error"])
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=9")[0], 404)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=x")[0], 400)
+        self.assertEqual(self.ask("POST", "/v1/applications/nobody/rollback")[0], 404)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/promote")[0], 404)
+        self.assertEqual(self.deploy(add(7), add(10))[1]["version"], 5)
+
+    def test_what_is_served_and_kept_is_there_after_a_crash(self):
+        self.assertEqual(self.deploy(add(1), add(10))[0], 200)
+        self.assertEqual(self.deploy(add(2), add(10))[0], 200)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[0], 200)
+        self.server.kill()
+        self.server = Server(self.folder)
+        self.assertEqual(self.call(), 11)
+        self.assertEqual(self.application()["versions"], [1, 2])
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=2")[0], 200)
+        self.assertEqual(self.call(), 12)
+
+    def test_a_canary_gets_its_share_until_it_is_promoted_or_taken_back(self):
+        self.assertEqual(self.deploy(add(1), add(10))[0], 200)
+        status, answer = self.deploy(add(2), add(10), "?canary=25")
+        self.assertEqual((status, answer["version"], answer["canary_percent"]), (200, 2, 25), answer)
+        self.assertEqual([self.call() for _ in range(8)].count(12), 2)
+        status, _, body = self.server.call("POST", "/v2/models/app/versions/2/infer", floats(0))
+        self.assertEqual((status, json.loads(body)["model_version"]), (200, "2"))
+        self.server.kill()
+        self.server = Server(self.folder)  # it is one after a crash too
+        self.assertEqual([self.call() for _ in range(8)].count(12), 2)
+        wait_until("both calls are counted", lambda: self.application()["canary"]["requests"]["met"] == 2)
+        canary = self.application()["canary"]
+        self.assertEqual((canary["version"], canary["percent"]), (2, 25))
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[1]["version"], 1)
+        self.assertEqual({self.call() for _ in range(8)}, {11})
+        self.assertIsNone(self.application()["canary"])
+        self.assertEqual(self.deploy(add(3), add(10), "?canary=50")[0], 200)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/promote")[1]["version"], 3)
+        self.assertEqual({self.call() for _ in range(8)}, {13})
+        self.assertEqual(self.deploy(add(3), add(10), "?canary=100")[0], 400)
+
+    def test_unchanged_functions_keep_their_workers_and_those_of_nobody_end(self):
+        self.assertEqual(self.deploy(add(1), add(10))[0], 200)
+        before = self.pids()
+        self.assertEqual(set(before), {"f", "g"})  # a version takes over when its functions are loaded
+        changed = DOCUMENT.replace("30s", "20s")
+        self.assertEqual(self.ask("POST", "/v1/applications",
+                                  deployment(changed, files={"f.py": add(1), "g.py": add(20)}))[0], 200)
+        wait_until("the old worker of g ends, that of f stays",
+                   lambda: set(self.pids()) == {"f", "g"} and self.pids()["f"] == before["f"]
+                   and self.pids()["g"] != before["g"] and before["g"] not in self.server.workers())
+        self.assertEqual(self.call(), 21)
+        self.assertEqual(self.ask("DELETE", "/v1/applications/app")[0], 200)
+        wait_until("workers of nobody end", lambda: self.pids() == {})
+
+    def test_instances_that_stay_are_loaded_before_it_is_ready(self):
+        kept = DOCUMENT.replace("model: f.py", "model: f.py, min_instances: 2")
+        self.assertEqual(self.ask("POST", "/v1/applications",
+                                  deployment(kept, files={"f.py": add(1), "g.py": add(2)}))[0], 200)
+        loaded = [i["function"] for n in self.server.get("/v1/nodes")["nodes"] for i in n["instances"]]
+        self.assertEqual(loaded.count("f"), 2)
+        self.server.kill()
+        self.server = Server(self.folder)
+        wait_until("ready once they are loaded again", lambda: self.server.call("GET", "/v2/health/ready")[0] == 200)
+        loaded = [i["function"] for n in self.server.get("/v1/nodes")["nodes"] for i in n["instances"]]
+        self.assertEqual(loaded.count("f"), 2)
 
     def test_what_a_function_says_of_inputs_that_were_made_up_is_only_told(self):
         picky = "def run(inputs):\n    raise ValueError('only whole numbers')\n"
@@ -105,7 +198,10 @@ class Deploys(unittest.TestCase):
         for thread in threads:
             thread.start()
         try:
+            luck = random.Random(1)
             for i in range(self.redeploys):
+                if i % 4 == 2:  # a worker crashes between two deployments
+                    os.kill(luck.choice([pid for pid in self.pids().values() if pid > 0]), signal.SIGKILL)
                 if i % 3 == 1:
                     broken = list(BROKEN.values())[i // 3 % len(BROKEN)][0]
                     self.assertEqual(self.deploy(broken, add(10))[0], 400)
