@@ -352,7 +352,6 @@ TEST(Instances, MinInstancesAreLoadedBeforeAnybodyCallsAndStay) {
   EXPECT_EQ(scene.said(), Starts{});
   scene.reload();
   (void)scene.at(61'000).see(ApplicationRemoved{ApplicationId(1)}).decide();
-  (void)scene.at(61'002).decide();
   EXPECT_EQ(scene.said(), (Starts{"evict f at 0", "evict f at 0"}));
 }
 

@@ -22,7 +22,8 @@ TEST(Applications, ComeBackWithTheirFilesInOrder) {
                 {.name = "photos", .deployed_at = at(7), .main = "photos.yaml", .files = kFiles}),
             1u);
   const auto all = opened(directory).applications();
-  const DeployedApplication expected{"default", "photos", 1, at(7), "photos.yaml", kFiles};
+  const DeployedApplication expected{
+      .name = "photos", .version = 1, .deployed_at = at(7), .main = "photos.yaml", .files = kFiles, .versions = {1}};
   EXPECT_EQ(*all, std::vector{expected});
 }
 
@@ -33,8 +34,66 @@ TEST(Applications, AreReplacedAsAWhole) {
   EXPECT_EQ(
       *store.put_application({.name = "photos", .deployed_at = at(2), .main = "new.yaml", .files = {{"new.yaml", ""}}}),
       2u);
-  const DeployedApplication expected{"default", "photos", 2, at(2), "new.yaml", {{"new.yaml", ""}}};
+  const DeployedApplication expected{.name = "photos",
+                                     .version = 2,
+                                     .deployed_at = at(2),
+                                     .main = "new.yaml",
+                                     .files = {{"new.yaml", ""}},
+                                     .versions = {1, 2}};
   EXPECT_EQ(*store.applications(), std::vector{expected});
+}
+
+DeployedApplication version_of_photos(const std::string& content, std::optional<double> share = std::nullopt) {
+  return {.name = "photos",
+          .role = share ? VersionRole::canary : VersionRole::serving,
+          .share = share,
+          .main = "a",
+          .files = {{"a", content}}};
+}
+
+TEST(Applications, WhatWasReplacedIsKeptAndCanServeAgain) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  for (const char* content : {"one", "two", "three"}) ASSERT_TRUE(store.put_application(version_of_photos(content)));
+  ASSERT_TRUE(store.serve_version("default", "photos", 2));
+  ASSERT_EQ(store.applications()->size(), 1u);
+  EXPECT_EQ(store.applications()->front().version, 2u);
+  EXPECT_EQ(store.applications()->front().files.front().content, "two");
+  EXPECT_EQ(store.application("default", "photos", 3)->files.front().content, "three");
+  EXPECT_EQ(store.application("default", "photos", 9).error().message, "version 9 of application photos is not kept");
+  EXPECT_EQ(store.serve_version("default", "photos", 9).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store.applications()->front().version, 2u);  // as before
+}
+
+TEST(Applications, TheOldestThatAreOnlyKeptGo) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  for (int i = 0; i < 9; ++i) ASSERT_TRUE(store.put_application(version_of_photos("x")));
+  EXPECT_EQ(*store.versions("default", "photos"), (std::vector<std::uint32_t>{4, 5, 6, 7, 8, 9}));
+  ASSERT_TRUE(store.serve_version("default", "photos", 4));
+  ASSERT_TRUE(store.put_application(version_of_photos("y")));  // 10 serves; 4 is the oldest of the others
+  EXPECT_EQ(*store.versions("default", "photos"), (std::vector<std::uint32_t>{5, 6, 7, 8, 9, 10}));
+}
+
+TEST(Applications, ACanaryStandsBesideWhatServes) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  ASSERT_TRUE(store.put_application(version_of_photos("one")));
+  ASSERT_TRUE(store.put_application(version_of_photos("two", 0.25)));
+  const auto both = store.applications();
+  ASSERT_EQ(both->size(), 2u);
+  EXPECT_EQ((*both)[0].role, VersionRole::serving);
+  EXPECT_EQ((*both)[1].role, VersionRole::canary);
+  EXPECT_EQ((*both)[1].share, 0.25);
+  ASSERT_TRUE(store.remove_canary("default", "photos"));
+  EXPECT_EQ(store.remove_canary("default", "photos").error().code, ErrorCode::not_found);
+  EXPECT_EQ(*store.versions("default", "photos"), std::vector<std::uint32_t>{1});
+  ASSERT_TRUE(store.put_application(version_of_photos("three", 0.5)));
+  ASSERT_TRUE(store.serve_version("default", "photos", 3));
+  ASSERT_EQ(store.applications()->size(), 1u);
+  EXPECT_EQ(store.applications()->front().share, std::nullopt);
+  ASSERT_TRUE(store.remove_application("default", "photos"));
+  EXPECT_TRUE(store.versions("default", "photos")->empty());
 }
 
 TEST(Applications, NeverUseAVersionAgain) {
