@@ -74,13 +74,13 @@ Result<store::Tenant> Deployments::owner_of(const std::string& tenant) const {
 
 // The application itself and each of its functions alone.
 void Deployments::install(Prepared prepared, std::uint32_t version, TenantId tenant) {
-  const std::string reason = prepared.unprofiled.empty() ? "" : "being profiled; runs one at a time meanwhile";
   auto application = std::make_shared<const Application>(std::move(prepared.application));
   Deploying letter{.application = application,
                    .functions = {},
                    .version = version,
                    .tenant = tenant,
-                   .reason = reason,
+                   .keys = prepared.keys,
+                   .profiled = std::move(prepared.profiled),
                    .files = prepared.files,
                    .plans = std::move(prepared.plans)};
   for (Application& alone : functions_alone(*application)) {
@@ -137,7 +137,7 @@ Status Deployments::try_out(Prepared& prepared) {
     const std::lock_guard lock(functions_mutex_);
     for (const std::uint64_t key : prepared.keys) fine.push_back(fine_.contains(key));
   }
-  if (const Status tried = profiling_.try_out(prepared.application, fine, prepared.messages); !tried) return tried;
+  if (const Status tried = profiling_.try_out(prepared, fine); !tried) return tried;
   const std::lock_guard lock(functions_mutex_);
   fine_.insert(prepared.keys.begin(), prepared.keys.end());
   return Done{};

@@ -27,6 +27,7 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
+      standings_(directory_, link_),
       callers_({directory_, history_, link_, [this](const Callers::Ended& ended) { note_unlucky(ended); }}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
@@ -78,6 +79,10 @@ void Runner::work() {
   now_ = std::max(now_, step_.end_of(StepClock::Part::look));
   for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
   for (Event& event : heard_.events) read(event);
+  for (bus::Sampled& sample : heard_.samples) {
+    if (auto first = standings_.take(std::move(sample)); first && tell_.sampled) tell_.sampled(std::move(*first));
+    changed_ = true;
+  }
   for (Letter& letter : letters_) read(letter);
   letters_.clear();
   while (const auto expired = callers_.expire_one(now_)) observe(RequestCancelled{*expired});
@@ -242,19 +247,30 @@ ApplicationId Runner::install(const Deploying& deploying, std::size_t part) {
   auto arena = arenas_.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
   auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
+  const auto own = [&](const auto& of_functions) {  // of the application all, of a function alone its own
+    const std::size_t first = part == 0 ? 0 : part - 1, end = part == 0 ? of_functions.size() : part;
+    std::decay_t<decltype(of_functions)> out;
+    for (std::size_t f = first; f < end && f < of_functions.size(); ++f) out.push_back(of_functions[f]);
+    return out;
+  };
+  const auto profiled = std::make_shared<const std::vector<ProfileStanding>>(own(deploying.profiled));
   directory_.add({.application = application,
+                  .keys = own(deploying.keys),
+                  .profiled = profiled,
                   .target = std::move(target),
                   .version = deploying.version,
                   .is_function = part > 0,
-                  .reason = deploying.reason,
+                  .reason = reason_of(*application, *profiled),
                   .stats = {},
                   .tenant = deploying.tenant,
                   .functions = {},
                   .files = deploying.files,
                   .inputs = inputs_of(*application),
                   .outputs = outputs_of(*application),
-                  .batch_max = batch_max_of(*application)});
+                  .batch_max = batch_max_of(*application),
+                  .lists = goes_over_lists(*application)});
   link_.deploy(id, application);
+  standings_.deployed(id);
   ApplicationDeployed event{id, application};
   if (part < deploying.plans.size()) event.brought.plans = deploying.plans[part];
   observe(event);
@@ -311,16 +327,11 @@ void Runner::forget_retired() {
 }
 
 void Runner::read(Profiled& profiled) {
-  directory_.each([&](ApplicationId id, Installed& installed) {
-    const Application& application = *installed.application;
-    const bool own = application.name == profiled.application ||
-                     application.name == str(profiled.application, ".", profiled.function);
-    if (!own || application.tenant != profiled.tenant) return;
-    for (std::uint32_t f = 0; f < application.functions.size(); ++f) {
-      if (application.functions[f].name != profiled.function) continue;
-      observe(ProfileChanged{id, FunctionId(f), profiled.profile});
-      installed.reason.clear();
-    }
+  changed_ = true;
+  standings_.change(profiled.key, profiled.standing);
+  if (profiled.profile == nullptr) return;
+  standings_.each_of(profiled.key, [&](ApplicationId id, Installed&, std::size_t f) {
+    observe(ProfileChanged{id, FunctionId(static_cast<std::uint32_t>(f)), profiled.profile});
   });
 }
 

@@ -27,6 +27,7 @@
 #include "live/planning.h"
 #include "live/remark_rate.h"
 #include "live/service.h"
+#include "live/standings.h"
 #include "live/step_clock.h"
 
 namespace sluice::live {
@@ -40,8 +41,9 @@ struct Deploying {
   std::vector<std::shared_ptr<const Application>> functions;  // each of its functions alone
   std::uint32_t version = 1;
   TenantId tenant;
-  std::string reason;                 // while it is being profiled
-  std::shared_ptr<const void> files;  // its models stay while this is held
+  std::vector<std::uint64_t> keys;        // of its functions' contents, by position
+  std::vector<ProfileStanding> profiled;  // by function
+  std::shared_ptr<const void> files;      // its models stay while this is held
   // Of the application, then of each of its functions; none: the scheduler makes them.
   std::vector<std::shared_ptr<const core::Plans>> plans = {};
 };
@@ -51,9 +53,10 @@ struct Removing {
 struct Cancelling {
   RequestId request;
 };
-struct Profiled {
-  std::string tenant, application, function;
-  std::shared_ptr<const Profile> profile;
+struct Profiled {  // of every function of this content, whichever applications have it
+  std::uint64_t key = 0;
+  ProfileStanding standing;
+  std::shared_ptr<const Profile> profile = {};  // null: as it was
 };
 struct Branched {  // by an earlier start
   std::string tenant, application;
@@ -78,6 +81,7 @@ class Runner final : public bus::Door {
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
+    std::function<void(FirstRequest)> sampled;     // may be none
     OnRemark remark;
   };
   // `waker`: wakes when `link` has something to receive.
@@ -153,6 +157,7 @@ class Runner final : public bus::Door {
   bool told_ = false;    // something, since the last decision
   bool changed_ = true;  // something, since the snapshot
   Directory directory_;
+  Standings standings_;
   std::vector<ApplicationId> leaving_;  // removed, not yet forgotten
   Callers callers_;
   RemarkRate unlucky_;  // requests that failed or were refused
