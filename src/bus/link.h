@@ -30,13 +30,24 @@ struct TenantLimit {
   void visit(auto& archive) { archive(tenant, vcpu); }
 };
 
+// The inputs of the first invocation of a function that succeeded, of those that were asked for.
+struct Sampled {
+  ApplicationId application;
+  FunctionId function;
+  std::size_t bytes = 0;
+  std::string inputs;  // data/tensor_blob.h; empty: they are larger than sample_bytes_max
+};
+inline constexpr std::size_t sample_bytes_max = 64u << 20;
+
 struct Heard {
   std::vector<Event> events;
   std::vector<Printed> printed;
-  [[nodiscard]] bool empty() const { return events.empty() && printed.empty(); }
+  std::vector<Sampled> samples;
+  [[nodiscard]] bool empty() const { return events.empty() && printed.empty() && samples.empty(); }
   void clear() {
     events.clear();
     printed.clear();
+    samples.clear();
   }
 };
 
@@ -50,6 +61,9 @@ class Link {
   virtual void forget(ApplicationId id) = 0;
   // From now on, for all of its functions.
   virtual void limit(const TenantLimit& limit) = 0;
+  // Whether the inputs of the function's next invocation that succeeds are wanted; they come once. Machines elsewhere
+  // send none.
+  virtual void want_sample(ApplicationId, FunctionId, bool /*wanted*/) {}
   // One of those that name an invoker. What it holds may be moved from.
   virtual void send(Command& command) = 0;
   // Appends what has happened since the last call. The first event of an invoker is its InvokerJoined.

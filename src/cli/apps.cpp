@@ -16,6 +16,35 @@ std::string objective_text(const data::Json& application) {
   return percentile ? fmt::format("{} p{:g}", latency, *percentile) : latency;
 }
 
+std::string profiled_text(const data::Json& function) {
+  const std::string state = text_at(function, "profiled");
+  if (state == "waiting") return "waits for its first request";
+  if (state == "measuring") return "being measured";
+  if (state == "document") return "in its document";
+  return state;
+}
+
+std::string loaded_text(const data::Json& function) {
+  std::string out;
+  for (const data::Json& node : items_at(function, "loaded")) {
+    if (const auto* name = node.as<std::string>()) out += (out.empty() ? "" : ", ") + *name;
+  }
+  return out.empty() ? "none" : out;
+}
+
+void print_functions(std::span<const data::Json> applications) {
+  Table table({"function", "runtime", "profiled", "loaded"});
+  bool any = false;
+  for (const data::Json& application : applications) {
+    for (const data::Json& function : items_at(application, "functions")) {
+      any = true;
+      table.add({fmt::format("{}.{}", text_at(application, "name"), text_at(function, "name")),
+                 text_at(function, "runtime"), profiled_text(function), loaded_text(function)});
+    }
+  }
+  if (any) fmt::print("\n{}", table.text());
+}
+
 void print(std::span<const data::Json> applications) {
   if (applications.empty()) {
     fmt::print("{} nothing is deployed; start with `sluice deploy FILE`\n", green("ok:"));
@@ -41,7 +70,9 @@ void print(std::span<const data::Json> applications) {
     }
     if (!reason.empty()) reasons += fmt::format("{}: {}\n", text_at(application, "name"), reason);
   }
-  fmt::print("{}{}", table.text(), reasons);
+  fmt::print("{}", table.text());
+  print_functions(applications);
+  fmt::print("{}{}", reasons.empty() ? "" : "\n", reasons);
 }
 
 int change_version(const VersionOptions& options, const std::string& what) {

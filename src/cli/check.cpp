@@ -8,6 +8,7 @@
 #include "cli/problems.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "invoker/profiler.h"
 #include "spec/load.h"
 
 namespace sluice::cli {
@@ -165,6 +166,22 @@ Json to_json(const spec::FunctionList& list) {
   return {{"kind", "functions"}, {"functions", functions}};
 }
 
+// What is no fault, but good to know before it is deployed.
+std::vector<std::string> notes_of(const spec::Loaded& loaded) {
+  std::vector<std::string> out;
+  const auto* application = loaded.document ? std::get_if<Application>(&*loaded.document) : nullptr;
+  if (application == nullptr) return out;
+  for (const Function& function : application->functions) {
+    const bool profiled = !std::holds_alternative<std::monostate>(function.profile);
+    if (profiled || loaded.samples.contains(function.name) || invoker::inputs_can_be_made(function)) continue;
+    out.push_back(fmt::format(
+        "function '{}' {}: the inputs of its first request will be its sample, and until it is "
+        "profiled with them it runs one at a time",
+        function.name, function.inputs.empty() ? "declares no `inputs:`" : "takes texts and has no `sample:`"));
+  }
+  return out;
+}
+
 Json to_json(const spec::Loaded& loaded) {
   Json out = {{"file", loaded.file}, {"format", spec::name_of(loaded.format)}, {"ok", loaded.document.has_value()}};
   Json errors = Json::array(), warnings = Json::array();
@@ -175,6 +192,7 @@ Json to_json(const spec::Loaded& loaded) {
   }
   out["errors"] = std::move(errors);
   out["warnings"] = std::move(warnings);
+  out["notes"] = notes_of(loaded);
   if (loaded.document)
     out["document"] = std::visit([](const auto& document) { return to_json(document); }, *loaded.document);
   return out;
@@ -185,6 +203,7 @@ void print(const spec::Loaded& loaded) {
   if (!loaded.document) return;
   fmt::print("{} {}\n", green("ok:"), loaded.file);
   std::visit([](const auto& document) { print(document); }, *loaded.document);
+  for (const std::string& note : notes_of(loaded)) fmt::print("  note: {}\n", note);
 }
 
 }  // namespace

@@ -139,6 +139,16 @@ void add_reproduce(CLI::App& app, int& status) {
   command->callback([options, &status] { status = reproduce_command(*options); });
 }
 
+void add_init(CLI::App& app, int& status) {
+  auto options = std::make_shared<InitOptions>();
+  CLI::App* command =
+      app.add_subcommand("init", "Begin an application: a folder with a document, a function, a request");
+  command->add_option("NAME", options->name, "Folder to make; its last part is the application's name")->required();
+  command->add_option("--runtime", options->runtime, "python (default), torch or process")
+      ->check(CLI::IsMember({"python", "torch", "process"}));
+  command->callback([options, &status] { status = init_command(*options); });
+}
+
 void add_completion(CLI::App& app, int& status) {
   auto shell = std::make_shared<std::string>("bash");
   CLI::App* command = app.add_subcommand("completion", "Print a completion script: source <(sluice completion bash)");
@@ -156,6 +166,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "sluice " SLUICE_VERSION);
   app.require_subcommand(1);
   app.footer("Try: sluice check examples/esg/image_classification.yaml\nEvery reading command takes --json.");
+  add_init(app, status);
   add_check(app, status);
   add_plan(app, status);
   add_sim(app, status);

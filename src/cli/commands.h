@@ -14,6 +14,13 @@ struct CheckOptions {
 // Validates documents: 0 if all are right, 1 if one is not.
 int check(const CheckOptions& options);
 
+struct InitOptions {
+  std::string name;  // of the folder; its last part is that of the application
+  std::string runtime = "python";
+};
+// A folder with a document, a function and a request to begin with; what is there is not overwritten.
+int init_command(const InitOptions& options);
+
 struct PlanOptions {
   std::string file;
   std::optional<double> slo_ms;  // absent: the application's

@@ -10,7 +10,7 @@ constexpr const char* kBash = R"(# bash completion of sluice; use: source <(slui
 _sluice() {
   local current="${COMP_WORDS[COMP_CWORD]}"
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "up deploy promote rollback apps remove invoke requests trace keys tenants status nodes profile doctor check plan sim soak replay reproduce completion --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "up deploy promote rollback apps remove invoke requests trace keys tenants status nodes profile doctor init check plan sim soak replay reproduce completion --help --version" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = plan ]]; then
     COMPREPLY=($(compgen -W "--slo --queue --elapsed --from --planner --top --percentile --repeat --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = sim ]]; then
@@ -35,6 +35,10 @@ _sluice() {
     COMPREPLY=($(compgen -W "--function --budget --batch --vcpu --out --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = doctor ]]; then
     COMPREPLY=($(compgen -W "--server --ca --data --json --help" -- "$current"))
+  elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --runtime ]; then
+    COMPREPLY=($(compgen -W "python torch process" -- "$current"))
+  elif [[ "$current" == -* && "${COMP_WORDS[1]}" = init ]]; then
+    COMPREPLY=($(compgen -W "--runtime --help" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --state ]; then
     COMPREPLY=($(compgen -W "running met late rejected failed cancelled" -- "$current"))
   elif [ "${COMP_WORDS[COMP_CWORD-1]}" = --sweep ]; then

@@ -17,6 +17,7 @@
 #include "data/arena.h"
 #include "data/json.h"
 #include "invoker/profiler.h"
+#include "live/sample.h"
 #include "spec/csv/profile_csv.h"
 #include "spec/include.h"
 #include "spec/load.h"
@@ -75,8 +76,9 @@ struct Measured {
 
 class Profiler {
  public:
-  Profiler(const ProfileOptions& options, invoker::Spawner& spawner, std::shared_ptr<data::Arena> arena)
-      : options_(options), spawner_(spawner), arena_(std::move(arena)), plan_(plan_of(options)) {}
+  Profiler(const ProfileOptions& options, const spec::Samples& samples, invoker::Spawner& spawner,
+           std::shared_ptr<data::Arena> arena)
+      : options_(options), samples_(samples), spawner_(spawner), arena_(std::move(arena)), plan_(plan_of(options)) {}
 
   [[nodiscard]] Measured run(const Function& function) {
     Measured out{.function = function.name, .all = plan_.batch.size() * plan_.vcpu.size()};
@@ -96,6 +98,12 @@ class Profiler {
 
  private:
   Result<ProfileTable> measure(const Function& function) {
+    plan_.sample.reset();
+    if (const auto sample = samples_.find(function.name); sample != samples_.end()) {
+      auto placed = live::Sample::of_document(sample->second).place(function, *arena_);
+      if (!placed) return placed.error();
+      plan_.sample = std::move(*placed);
+    }
     Progress progress("profiling " + function.name, plan_.batch.size() * plan_.vcpu.size());
     return invoker::measure(function, plan_, spawner_, arena_, [&](const invoker::ProfileProgress& at) {
       progress.say(
@@ -106,6 +114,7 @@ class Profiler {
   }
 
   const ProfileOptions& options_;
+  const spec::Samples& samples_;
   invoker::Spawner& spawner_;
   std::shared_ptr<data::Arena> arena_;
   invoker::ProfilePlan plan_;
@@ -160,7 +169,7 @@ int profile_command(const ProfileOptions& options) {
   auto arena = data::Arena::make(kArena);
   if (!arena) return failed(arena.error().message);
   invoker::Spawner spawner(std::move(*spawning));
-  Profiler profiler(options, spawner, *arena);
+  Profiler profiler(options, loaded.samples, spawner, *arena);
   note_interrupts();
   data::JsonArray all;
   bool right = true, any = false;

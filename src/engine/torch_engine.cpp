@@ -59,6 +59,29 @@ Model read_model(std::istream& file) {
   return model;
 }
 
+std::string text_of(at::IntArrayRef shape) {
+  std::ostringstream out;
+  out << shape;
+  return out.str();
+}
+
+// What the model made of its inputs, and what those were: mostly it is their shapes that it could not use.
+Error refused(const std::exception& exception, const std::vector<TorchInput>& inputs, const std::vector<Port>& declared,
+              std::uint32_t rows) {
+  std::string given;
+  for (const TorchInput& input : inputs) {
+    const bool all = input.stacked.defined();
+    const at::Tensor& tensor = all ? input.stacked : input.rows.front();
+    if (!tensor.defined()) continue;
+    given += str(given.empty() ? "" : ", ", "input `", input.name, "` of shape ",
+                 text_of(all ? tensor.sizes().slice(1) : tensor.sizes()));
+    const auto port = std::ranges::find(declared, input.name, &Port::name);
+    if (port != declared.end()) given += str(" (declared ", text_of(port->shape), ")");
+  }
+  return {ErrorCode::internal, str("the model failed: ", failed(exception).message, "; it was given ",
+                                   given.empty() ? "no inputs" : given, " in a batch of ", rows)};
+}
+
 struct TorchOutput {
   std::string name;
   std::int32_t row = kAllRows;
@@ -128,7 +151,13 @@ class TorchEngine : public Engine {
     for (const TorchInput& input : inputs) {
       if (inputs_.empty() && !give(input)) return Error{ErrorCode::invalid, str("input `", input.name, "` is missing")};
     }
-    return collect(model_.module.forward(std::move(arguments)), row, rows, out);
+    c10::IValue returned;
+    try {
+      returned = model_.module.forward(std::move(arguments));
+    } catch (const std::exception& exception) {
+      return refused(exception, inputs, inputs_, rows);
+    }
+    return collect(returned, row, rows, out);
   }
 
   // Puts names to what the module returned.
@@ -179,10 +208,9 @@ class TorchEngine : public Engine {
   }
 
   static Status add(TorchOutput output, const Port* port, std::uint32_t rows, std::vector<TorchOutput>& out) {
-    std::ostringstream shape;
-    shape << output.tensor.sizes();
+    const std::string shape = text_of(output.tensor.sizes());
     if (output.tensor.dim() == 0 || output.tensor.size(0) != static_cast<std::int64_t>(rows)) {
-      return Error{ErrorCode::invalid, str("output `", output.name, "` has shape ", shape.str(),
+      return Error{ErrorCode::invalid, str("output `", output.name, "` has shape ", shape,
                                            ", its first dimension has to be the ", rows, " rows")};
     }
     if (output.row != kAllRows) output.tensor = output.tensor.squeeze(0);
@@ -190,7 +218,7 @@ class TorchEngine : public Engine {
     const auto fits = [](std::int64_t wanted, std::int64_t length) { return wanted < 0 || wanted == length; };
     if (port != nullptr && !std::ranges::equal(port->shape, sizes, fits)) {
       return Error{ErrorCode::invalid,
-                   str("output `", output.name, "` has shape ", shape.str(), ", which is not as declared")};
+                   str("output `", output.name, "` has shape ", shape, ", which is not as declared")};
     }
     out.push_back(std::move(output));
     return Done{};

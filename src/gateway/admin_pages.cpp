@@ -19,17 +19,28 @@ std::string text_of(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string_view profile_of(const Function& function) {
+constexpr std::array<std::string_view, 6> kProfiled = {"document", "measured",  "learned",
+                                                       "waiting",  "measuring", "failed"};
+
+// What stands in for a profile that is not known yet is none.
+std::string_view profile_of(const Function& function, const live::ProfileStanding& standing) {
+  if (!live::is_known(standing.state)) return "none";
   return std::holds_alternative<ProfileTable>(function.profile)   ? "table"
          : std::holds_alternative<ProfileModel>(function.profile) ? "model"
                                                                   : "none";
 }
 
-ordered_json function_of(const Function& function) {
+ordered_json function_of(const live::Snapshot& snapshot, const live::Model& model, std::size_t f) {
+  const Function& function = model.application->functions[f];
   const auto& body = function.gpu ? function.gpu : function.cpu;
+  const bool stands = model.profiled != nullptr && f < model.profiled->size();
+  const live::ProfileStanding standing = stands ? (*model.profiled)[f] : live::ProfileStanding{};
   return {{"name", function.name},
           {"runtime", body ? name_of(body->runtime) : std::string_view()},
-          {"profile", profile_of(function)}};
+          {"profile", profile_of(function, standing)},
+          {"profiled", kProfiled[static_cast<std::size_t>(standing.state)]},
+          {"why", standing.why},
+          {"loaded", snapshot.machines_of(model.tenant, function)}};
 }
 
 // Null: as many as possible.
@@ -52,12 +63,13 @@ ordered_json canary_of(const live::Model& model) {
   return {{"version", canary.version}, {"percent", 100 * model.canary->share}, {"requests", outcomes_of(canary.stats)}};
 }
 
-ordered_json application_of(const live::Model& model) {
+ordered_json application_of(const live::Snapshot& snapshot, const live::Model& model) {
   ordered_json stages = ordered_json::array(), functions = ordered_json::array();
   const Application* application = model.application.get();
   if (application != nullptr) {
     for (const Stage& stage : application->workflow.stages) stages.push_back(stage.name);
-    for (const Function& function : application->functions) functions.push_back(function_of(function));
+    for (std::size_t f = 0; f < application->functions.size(); ++f)
+      functions.push_back(function_of(snapshot, model, f));
   }
   return {{"name", model.name},
           {"tenant", model.tenant},
@@ -167,7 +179,7 @@ std::optional<live::RequestState> parse_request_state(std::string_view name) {
 std::string applications_page(const live::Snapshot& snapshot, const Principal& principal) {
   ordered_json list = ordered_json::array();
   for (const live::Model& model : snapshot.models) {
-    if (!model.is_function && principal.sees(model.tenant)) list.push_back(application_of(model));
+    if (!model.is_function && principal.sees(model.tenant)) list.push_back(application_of(snapshot, model));
   }
   return text_of({{"applications", std::move(list)}});
 }

@@ -11,6 +11,7 @@
 #include "gateway/oip_data.h"
 #include "gateway/oip_input.h"
 #include "gateway/oip_parameters.h"
+#include "live/batch_dimension.h"
 
 namespace sluice::gateway {
 namespace {
@@ -62,6 +63,7 @@ class Reader {
     if (document.current_location().error() == simdjson::SUCCESS) return json_error(simdjson::TRAILING_CONTENT);
     if (!has_inputs) return invalid("Unable to parse 'inputs': attempt to access non-existing object member 'inputs'");
     if (!raw_.empty()) return invalid(str("unexpected additional input data for model '", model_.name, "'"));
+    if (model_.inputs.empty() && !model_.lists) out_.form.batched = live::take_batch_dimension_off(*out_.inputs);
     return check_all_there();
   }
 

@@ -67,7 +67,8 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                     [this](Instance& instance) {
                       if (instance.leaving && instance.running == 0) return leave(instance);
                       look_at_memory(*instance.process);
-                    }}) {
+                    },
+                .sample = hooks_.sample}) {
   if (!hooks_.note) hooks_.note = [](const Remark&) {};
 }
 
@@ -105,6 +106,7 @@ void Agent::limit(const std::string& tenant, std::optional<std::uint32_t> vcpu) 
 void Agent::forget(ApplicationId id) {
   applications_.forget(id);
   pauses_.forget(id);
+  batches_.forget(id);
 }
 
 void Agent::look() {
@@ -400,6 +402,7 @@ void Agent::publish() {
                       .invoker = instance->invoker,
                       .tenant = applications_[instance->application].tenant,
                       .function = applications_.function(*instance).name,
+                      .version = instance->version,
                       .pid = session ? session->process().pid : 0,
                       .loaded = instance->loaded,
                       .memory = instance->memory});

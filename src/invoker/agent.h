@@ -54,6 +54,7 @@ struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
   OnRemark note;
+  std::function<void(bus::Sampled)> sample;  // see want_sample()
 };
 
 class Agent {
@@ -73,6 +74,10 @@ class Agent {
   void forget(ApplicationId id);
   // What all functions of a tenant together may take of this machine; nothing: all of it.
   void limit(const std::string& tenant, std::optional<std::uint32_t> vcpu);
+  // Whether the inputs of the function's next invocation that succeeds are handed to the hook, once.
+  void want_sample(ApplicationId application, FunctionId function, bool wanted) {
+    batches_.want_sample(application, function, wanted);
+  }
   void act(Command& command);
   // Deals with what has happened; does not wait.
   void look();

@@ -43,6 +43,7 @@ void Agent::load(const LoadInstance& command) {
   instance->invoker = command.invoker;
   instance->application = command.application;
   instance->function = command.function;
+  instance->version = version_of(function);
   instance->gpu = command.gpu;
   instance->wanted = command.level;
   instance->since = data::now();
@@ -69,10 +70,11 @@ Process& Agent::process_for(const Instance& instance) {
   const std::string& tenant = applications_[instance.application].tenant;
   const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
   const auto sharing = options_.sharing.find(runtime);
-  const bool shared = sharing != options_.sharing.end() && sharing->second.one_process;
+  const bool shared = sharing != options_.sharing.end() && sharing->second.one_process &&
+                      !has_own_interpreter(applications_.body(instance));
   for (auto& [id, process] : processes_) {
-    if (!shared || process->invoker != instance.invoker || process->tenant != tenant || process->runtime != runtime ||
-        process->gpu != gpu || process->instances.size() >= wire::functions_max)
+    if (!shared || !process->shared || process->invoker != instance.invoker || process->tenant != tenant ||
+        process->runtime != runtime || process->gpu != gpu || process->instances.size() >= wire::functions_max)
       continue;
     return *process;
   }

@@ -11,7 +11,8 @@ AgentLink::AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectSto
                   [this](BatchId batch, const std::string& line) {
                     heard_.printed.push_back({batch, line});
                   },
-              .note = machines.note}) {
+              .note = machines.note,
+              .sample = [this](bus::Sampled sample) { heard_.samples.push_back(std::move(sample)); }}) {
   std::uint32_t next = 0;
   for (const NodeGroup& group : machines.nodes) {
     NodeGroup one = group;
@@ -26,6 +27,7 @@ void AgentLink::receive(Time, bus::Heard& out) {
   if (out.empty()) return std::swap(out, heard_);
   for (Event& event : heard_.events) out.events.push_back(std::move(event));
   for (bus::Printed& printed : heard_.printed) out.printed.push_back(std::move(printed));
+  for (bus::Sampled& sample : heard_.samples) out.samples.push_back(std::move(sample));
   heard_.clear();
 }
 

@@ -28,6 +28,9 @@ class AgentLink final : public bus::Link {
   }
   void forget(ApplicationId id) override { agent_.forget(id); }
   void limit(const bus::TenantLimit& limit) override { agent_.limit(limit.tenant, limit.vcpu); }
+  void want_sample(ApplicationId application, FunctionId function, bool wanted) override {
+    agent_.want_sample(application, function, wanted);
+  }
   void send(Command& command) override { agent_.act(command); }
   void receive(Time now, bus::Heard& out) override;
   [[nodiscard]] Time due() const override { return heard_.empty() ? agent_.due() : Time(); }

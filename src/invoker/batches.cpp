@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "data/clock.h"
+#include "data/tensor_blob.h"
 #include "domain/run_path.h"
 #include "invoker/gather.h"
 #include "invoker/worker_end.h"
@@ -195,8 +196,33 @@ void Batches::keep(Running& batch, std::vector<RowResult>& rows) {
   batch.instance->outputs.seen(largest);
 }
 
+void Batches::want_sample(ApplicationId application, FunctionId function, bool wanted) {
+  if (wanted)
+    samples_wanted_.emplace(application, function);
+  else
+    samples_wanted_.erase({application, function});
+}
+
+void Batches::forget(ApplicationId application) {
+  std::erase_if(samples_wanted_, [&](const auto& wanted) { return wanted.first == application; });
+}
+
+void Batches::give_sample(const Running& batch) {
+  const std::pair of(batch.start.application, batch.start.function);
+  if (!hooks_.sample || !samples_wanted_.contains(of)) return;
+  for (std::size_t m = 0; m < batch.results.size(); ++m) {
+    if (batch.results[m].outcome != Outcome::succeeded) continue;
+    bus::Sampled sample{.application = of.first, .function = of.second, .bytes = 0, .inputs = {}};
+    for (const data::Tensor& tensor : batch.inputs[m]) sample.bytes += tensor.size;
+    if (sample.bytes <= bus::sample_bytes_max) sample.inputs = data::to_blob(batch.inputs[m]);
+    samples_wanted_.erase(of);
+    return hooks_.sample(std::move(sample));
+  }
+}
+
 void Batches::tell_finished(Running& batch) {
   parts_.pauses.answered(batch.instance->what());
+  if (!samples_wanted_.empty()) give_sample(batch);
   BatchFinished finished{.id = batch.start.id,
                          .results = std::move(batch.results),
                          .measured = batch.measured,

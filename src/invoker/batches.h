@@ -3,9 +3,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
+#include "bus/link.h"
 #include "invoker/answered.h"
 #include "invoker/batch_reads.h"
 #include "invoker/counters.h"
@@ -31,8 +34,9 @@ class Batches {
     std::function<void(BatchId, const std::string& line)> log;   // may be none
     std::function<void(Process&, const std::string& why)> lose;  // it cannot go on
     std::function<void(ProcessId, const std::string& why)> lose_if_there;
-    std::function<void(Process&)> ending;  // a batch in it will be over
-    std::function<void(Instance&)> over;   // a batch of it is
+    std::function<void(Process&)> ending;      // a batch in it will be over
+    std::function<void(Instance&)> over;       // a batch of it is
+    std::function<void(bus::Sampled)> sample;  // may be none
   };
   Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks);
 
@@ -43,6 +47,9 @@ class Batches {
   // Its process is gone: these fail.
   [[nodiscard]] std::vector<BatchId> drop(const Instance& instance);
   void clear() { running_.clear(); }
+  // Whether the inputs of the function's next invocation that succeeds are handed to the hook, once.
+  void want_sample(ApplicationId application, FunctionId function, bool wanted);
+  void forget(ApplicationId application);
 
   // Of batches that run at once in a process nobody knows which one printed: each has the line.
   void printed(const Process& process, const std::string& line);
@@ -66,6 +73,7 @@ class Batches {
   // A program ended: the worker's control group and its log say why.
   void explain_end(Process& process, std::string& error) const;
   void keep(Running& batch, std::vector<RowResult>& rows);
+  void give_sample(const Running& batch);
   void tell_finished(Running& batch);
   void fail(Running& batch, const std::string& error);
   // It is over, and the scheduler hears how.
@@ -82,6 +90,7 @@ class Batches {
   BatchReads reads_;  // before running_, which hold tickets of it
   std::map<BatchId, std::unique_ptr<Running>> running_;
   Answered answered_;
+  std::set<std::pair<ApplicationId, FunctionId>> samples_wanted_;  // empty once all functions are profiled
 };
 
 }  // namespace sluice::invoker

@@ -209,6 +209,12 @@ std::vector<Configuration> configurations(const ProfilePlan& plan) {
 
 }  // namespace
 
+bool inputs_can_be_made(const Function& function) {
+  const bool emulated = function.cpu && function.cpu->runtime == Runtime::emulated;
+  const auto sized = [](const Port& port) { return port.type != DataType::bytes; };
+  return std::ranges::all_of(function.inputs, sized) && (emulated || !function.inputs.empty());
+}
+
 Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, Spawner& spawner,
                              const std::shared_ptr<data::Arena>& arena,
                              const std::function<bool(const ProfileProgress&)>& go_on) {

@@ -36,6 +36,9 @@ struct ProfileProgress {
   std::optional<ProfileRow> row;  // of the configuration just done
 };
 
+// Whether inputs can be made up from what the function declares: it declares some, all of a fixed size, or is emulated.
+[[nodiscard]] bool inputs_can_be_made(const Function& function);
+
 // What was measured when all was done, the budget was used up, or `go_on` said no. An error if not even the first
 // configuration could be measured.
 [[nodiscard]] Result<ProfileTable> measure(const Function& function, const ProfilePlan& plan, Spawner& spawner,

@@ -85,7 +85,25 @@ int start(const std::vector<std::string>& command, const std::vector<std::string
   return result;
 }
 
+// DIR of DIR/bin/python3.
+std::string environment_of(const Body& body) {
+  const std::string& python = body.command.front();
+  return python.substr(0, python.rfind('/', python.rfind('/') - 1));
+}
+
+Status find_interpreter(const Body& body) {
+  if (!has_own_interpreter(body) || ::access(body.command.front().c_str(), X_OK) == 0) return Done{};
+  return Error{ErrorCode::unavailable, str("there is no interpreter '", body.command.front(),
+                                           "' on the server's machine: make the environment ",
+                                           "there with `python3 -m venv --system-site-packages ", environment_of(body),
+                                           "` (on Debian that needs the package python3-venv, or --without-pip)")};
+}
+
 }  // namespace
+
+bool has_own_interpreter(const Body& body) {
+  return body.runtime == Runtime::python && !body.command.empty() && !body.command.front().empty();
+}
 
 void kill_process(const WorkerProcess& process) {
   if (process.own_child) wire::end_group_of(process.pid);
@@ -172,7 +190,10 @@ Result<Spawner::Order> Spawner::order(const Body& body, const std::string& tenan
   std::vector<std::string> readable = options_.readable;
   readable.push_back(options_.worker.substr(0, options_.worker.rfind('/')));
   if (!options_.python_worker.empty()) readable.push_back(options_.python_worker);
-  readable.insert(readable.end(), body.command.begin(), body.command.end());
+  if (body.runtime != Runtime::python)
+    readable.insert(readable.end(), body.command.begin(), body.command.end());
+  else if (has_own_interpreter(body))
+    readable.push_back(environment_of(body));
   for (std::string& path : readable) {
     if (::access(path.c_str(), R_OK) == 0 && options_.quarters->open(path))
       out.confinement.readable.push_back(std::move(path));
@@ -195,7 +216,9 @@ Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant
   std::vector<std::string> command{options_.worker, "--confined", std::to_string(kSocket)};
   if (body.runtime == Runtime::python) {
     if (options_.python_worker.empty()) return Error{ErrorCode::unavailable, "Python functions are not set up here"};
-    command.insert(command.end(), {options_.python, options_.python_worker});
+    if (const Status there = find_interpreter(body); !there) return there.error();
+    command.insert(command.end(),
+                   {has_own_interpreter(body) ? body.command.front() : options_.python, options_.python_worker});
   }
   auto out = execute(command, wanted->confinement.scratch);
   if (!out) return out;

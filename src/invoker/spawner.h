@@ -68,6 +68,9 @@ class Spawner {
   std::optional<WorkerProcess> parked_;
 };
 
+// Whether a Python function names the interpreter of an environment of its own, as the first of its command.
+[[nodiscard]] bool has_own_interpreter(const Body& body);
+
 // Ends a process with the group it leads; it may take a while until it is gone. The parked parent ends the groups of
 // its children. REQUIRES: nobody has waited for it.
 void kill_process(const WorkerProcess& process);

@@ -23,6 +23,7 @@ struct WorkerStatus {
   InstanceId instance;
   InvokerId invoker;
   std::string tenant, function;
+  FunctionVersion version = 0;
   std::int64_t pid = 0;
   bool loaded = false;
   Bytes memory;  // that loading it took, as its worker says
@@ -63,6 +64,7 @@ struct Instance {
   InvokerId invoker;
   ApplicationId application;
   FunctionId function;
+  FunctionVersion version = 0;
   std::uint16_t gpu = 0;
   Level level = Level::none, wanted = Level::none;
   Process* process = nullptr;

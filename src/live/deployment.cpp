@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "domain/limits.h"
+#include "invoker/profiler.h"
 #include "plan/frontier_planner.h"
 #include "profile/function_profile.h"
 #include "spec/include.h"
@@ -50,7 +51,11 @@ Files files_of(const Deployment& deployment) {
   return out;
 }
 
-Result<Application> read(const Deployment& deployment, const Files& files, std::vector<std::string>& messages) {
+struct Read {
+  Application application;
+  spec::Samples samples;
+};
+Result<Read> read(const Deployment& deployment, const Files& files, std::vector<std::string>& messages) {
   const spec::ReadFile from_memory = [&](const std::string& path) -> Result<std::string> {
     const auto it = files.find(plain(path));
     if (it == files.end()) return Error{ErrorCode::not_found, str("'", path, "' is not part of the deployment")};
@@ -70,7 +75,7 @@ Result<Application> read(const Deployment& deployment, const Files& files, std::
       errors += str(errors.empty() ? "" : "\n", text);
   }
   if (!loaded.document) return Error{ErrorCode::invalid, errors};
-  if (const auto* application = std::get_if<Application>(&*loaded.document)) return *application;
+  if (const auto* application = std::get_if<Application>(&*loaded.document)) return Read{*application, loaded.samples};
   return Error{ErrorCode::invalid, str(deployment.main, " is not an application")};
 }
 
@@ -94,11 +99,13 @@ Status check_fits(const Function& function, const std::vector<NodeGroup>& nodes)
 struct Place {
   std::string tenant, main;
   const ModelFiles& models;
+  const std::string& sample;  // JSON; empty: none
 };
 Result<std::uint64_t> place_files(Function& function, const Files& files, const Place& place) {
   Hash key;
   key.add(place.tenant);
   key.add(static_cast<std::uint64_t>(version_of(function)));
+  if (!place.sample.empty()) key.add(place.sample);
   for (std::optional<Body>* body : {&function.cpu, &function.gpu}) {
     if (!*body || (*body)->model.empty()) continue;
     const auto it = files.find(plain(spec::beside(place.main, (*body)->model)));
@@ -112,6 +119,25 @@ Result<std::uint64_t> place_files(Function& function, const Files& files, const 
     (*body)->model = std::move(*path);
   }
   return key.value();
+}
+
+// What is known of how long a function takes; a guess where nothing is.
+void find_profile(Prepared& out, std::size_t f, const FindProfile& find, bool dry_run) {
+  Function& function = out.application.functions[f];
+  ProfileStanding& standing = out.profiled.emplace_back();
+  if (!std::holds_alternative<std::monostate>(function.profile)) return;
+  if (auto known = find(out.keys[f])) {
+    function.profile = std::move(*known);
+    standing.state = ProfileState::measured;
+    return;
+  }
+  const bool now = out.samples[f] || invoker::inputs_can_be_made(function);
+  function.profile = ProfileTable{{{configuration(1, 1, 0), 1, kGuessMs, kGuessSpreadMs, std::nullopt}}};
+  standing.state = now ? ProfileState::measuring : ProfileState::waiting;
+  if (now) out.unprofiled.push_back({f, out.keys[f], out.samples[f]});
+  out.messages.push_back(str("function '", function.name, "' has no profile: it ", dry_run ? "would be" : "is",
+                             now ? " measured now and " : " measured with the inputs of its first request and ",
+                             dry_run ? "run" : "runs", " one at a time ", now ? "meanwhile" : "until then"));
 }
 
 // A document that names no tenant, or the default one, becomes that of whoever deploys it.
@@ -150,9 +176,9 @@ Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models,
   if (const Status paths = check_paths(deployment); !paths) return paths.error();
   const Files files = files_of(deployment);
   Prepared out;
-  auto application = read(deployment, files, out.messages);
-  if (!application) return application.error();
-  out.application = std::move(*application);
+  auto document = read(deployment, files, out.messages);
+  if (!document) return document.error();
+  out.application = std::move(document->application);
   if (const Status owned = give_owner(out.application, deployment.principal); !owned) return owned.error();
   if (out.application.workflow.size() > kStagesMax) {
     return Error{ErrorCode::too_large, str("its workflow has ", out.application.workflow.size(),
@@ -160,23 +186,18 @@ Result<Prepared> prepare(const Deployment& deployment, const ModelFiles& models,
   }
   for (std::size_t f = 0; f < out.application.functions.size(); ++f) {
     Function& function = out.application.functions[f];
-    auto key = place_files(function, files, {out.application.tenant, deployment.main, models});
+    const auto sample = document->samples.find(function.name);
+    const std::string json = sample == document->samples.end() ? "" : sample->second;
+    auto key = place_files(function, files, {out.application.tenant, deployment.main, models, json});
     if (!key) return key.error();
     out.keys.push_back(*key);
-    if (std::holds_alternative<std::monostate>(function.profile)) {
-      if (auto known = find(*key)) {
-        function.profile = std::move(*known);
-      } else {
-        function.profile = ProfileTable{{{configuration(1, 1, 0), 1, kGuessMs, kGuessSpreadMs, std::nullopt}}};
-        out.unprofiled.push_back({f, *key});
-        out.messages.push_back(str("function '", function.name, "' has no profile: it ",
-                                   deployment.dry_run ? "would be" : "is", " measured now and ",
-                                   deployment.dry_run ? "run" : "runs", " one at a time meanwhile"));
-      }
-    }
+    out.samples.emplace_back();
+    if (!json.empty()) out.samples.back() = Sample::of_document(json);
+    find_profile(out, f, find, deployment.dry_run);
     if (const Status fits = check_fits(function, nodes); !fits) return fits.error();
   }
-  if (!out.unprofiled.empty()) return out;
+  const auto known = [](const ProfileStanding& standing) { return is_known(standing.state); };
+  if (!std::all_of(out.profiled.begin(), out.profiled.end(), known)) return out;
   if (const Status planned = say_plan(out); !planned) return planned.error();
   return out;
 }

@@ -13,6 +13,7 @@
 #include "domain/cluster.h"
 #include "live/budgets.h"
 #include "live/model_files.h"
+#include "live/sample.h"
 #include "live/service.h"
 
 namespace sluice::live {
@@ -23,12 +24,15 @@ using FindProfile = std::function<std::optional<Profile>(std::uint64_t key)>;
 struct Unprofiled {
   std::size_t function = 0;  // position in the application
   std::uint64_t key = 0;
+  std::optional<Sample> sample = {};  // to measure with; else inputs are made up
 };
 
 struct Prepared {
   Application application;
-  std::vector<std::uint64_t> keys;     // of the functions' contents, by position
-  std::vector<Unprofiled> unprofiled;  // these got a guess
+  std::vector<std::uint64_t> keys;             // of the functions' contents, by position
+  std::vector<ProfileStanding> profiled;       // by function
+  std::vector<std::optional<Sample>> samples;  // that the document gives, by function
+  std::vector<Unprofiled> unprofiled;          // these got a guess and can be measured now
   std::vector<std::string> messages;
   bool fits = true;  // the objective can be met on an empty machine
   ModelFiles::Lease files;

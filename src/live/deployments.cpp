@@ -126,13 +126,13 @@ Result<store::Tenant> Deployments::owner_of(const std::string& tenant) const {
 
 // The application itself and each of its functions alone, which are those of the version that serves.
 void Deployments::install(Prepared prepared, Version version) {
-  const std::string reason = prepared.unprofiled.empty() ? "" : "being profiled; runs one at a time meanwhile";
   auto application = std::make_shared<const Application>(std::move(prepared.application));
   Deploying letter{.application = application,
                    .functions = {},
                    .version = version.number,
                    .tenant = version.tenant,
-                   .reason = reason,
+                   .keys = prepared.keys,
+                   .profiled = std::move(prepared.profiled),
                    .files = prepared.files,
                    .plans = std::move(prepared.plans),
                    .share = version.share,
@@ -148,7 +148,7 @@ void Deployments::install(Prepared prepared, Version version) {
   // Its files stay until it is measured, also if it is removed meanwhile.
   std::shared_ptr<const Application> leased(application.get(),
                                             [application, files = std::move(prepared.files)](const Application*) {});
-  profiling_.measure(std::move(leased), version.number, std::move(prepared.unprofiled));
+  profiling_.measure(std::move(leased), std::move(prepared.unprofiled));
 }
 
 void Deployments::deploy(Deployment deployment, OnDeployed done) {
@@ -237,7 +237,7 @@ Status Deployments::try_out(Prepared& prepared) {
     const std::lock_guard lock(functions_mutex_);
     for (const std::uint64_t key : prepared.keys) fine.push_back(fine_.contains(key));
   }
-  if (const Status tried = profiling_.try_out(prepared.application, fine, prepared.messages); !tried) return tried;
+  if (const Status tried = profiling_.try_out(prepared, fine); !tried) return tried;
   const std::lock_guard lock(functions_mutex_);
   fine_.insert(prepared.keys.begin(), prepared.keys.end());
   return Done{};

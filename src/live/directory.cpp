@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace sluice::live {
 namespace {
 
@@ -13,17 +15,54 @@ Model model_of(const std::string& tenant, const std::string& name, const Install
           .state = installed.loading ? ModelState::loading : ModelState::ready,
           .reason = installed.loading ? "functions that stay loaded are being loaded" : installed.reason,
           .application = installed.application,
+          .profiled = installed.profiled,
           .target = installed.target,
           .is_function = installed.is_function,
           .inputs = installed.inputs,
           .outputs = installed.outputs,
           .batch_max = installed.batch_max,
+          .lists = installed.lists,
           .stats = installed.stats,
           .versions = installed.versions,
           .canary = {}};
 }
 
+std::string text_of(const ProfileStanding& standing) {
+  switch (standing.state) {
+    case ProfileState::waiting:
+      return standing.why.empty() ? "waits for its first request to be profiled"
+                                  : str("waits for its first request to be profiled, since it failed with inputs that ",
+                                        "were made up: ", standing.why);
+    case ProfileState::measuring:
+      return "is being profiled";
+    case ProfileState::failed:
+      return str("could not be profiled: ", standing.why);
+    case ProfileState::document:
+    case ProfileState::measured:
+    case ProfileState::learned:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string reason_of(const Application& application, const std::vector<ProfileStanding>& profiled) {
+  std::string out;
+  for (std::size_t f = 0; f < profiled.size(); ++f) {
+    if (is_known(profiled[f].state)) continue;
+    out += str(out.empty() ? "" : "; ", "function '", application.functions[f].name, "' ", text_of(profiled[f]));
+  }
+  return out.empty() ? out : str(out, "; runs one at a time meanwhile");
+}
+
+void Installed::set_profiled(std::size_t function, ProfileStanding standing) {
+  if (profiled == nullptr || function >= profiled->size()) return;
+  auto changed = std::make_shared<std::vector<ProfileStanding>>(*profiled);
+  (*changed)[function] = std::move(standing);
+  reason = reason_of(*application, *changed);
+  profiled = std::move(changed);
+}
 
 Installed* Directory::find(ApplicationId id) {
   const bool there = id.index() < installed_.size() && !installed_[id.index()].removed;

@@ -21,12 +21,14 @@ struct Missing {  // an application that was deployed, and that this start canno
 
 struct Installed {
   std::shared_ptr<const Application> application;
+  std::vector<std::uint64_t> keys;                               // of its functions' contents, by position
+  std::shared_ptr<const std::vector<ProfileStanding>> profiled;  // by function
   std::shared_ptr<const Target> target;
   std::uint32_t version = 1;
   bool is_function = false;
   bool removed = false;
   bool loading = false;  // not all that stays loaded is yet
-  std::string reason;
+  std::string reason;    // what of it is not profiled
   ModelStats stats;
   TenantId tenant;
   std::vector<ApplicationId> functions;  // alone; of an application
@@ -37,7 +39,14 @@ struct Installed {
   std::optional<ApplicationId> canary = {};
   double canary_share = 0;
   std::shared_ptr<CallCount> calls = {};  // since there is a canary
+  bool lists = false;
+
+  // How it is known now how long a function takes.
+  void set_profiled(std::size_t function, ProfileStanding standing);
 };
+
+// What a user should know of functions that are not profiled; empty: all are.
+[[nodiscard]] std::string reason_of(const Application& application, const std::vector<ProfileStanding>& profiled);
 
 class Directory {
  public:

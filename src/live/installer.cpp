@@ -100,19 +100,30 @@ ApplicationId Installer::install(const Deploying& deploying, std::size_t part) {
   auto arena = parts_.arenas.of(application->tenant);
   CHECK(arena.ok());  // made before anybody was told to deploy it
   auto target = std::make_shared<const Target>(Target{id, application, std::move(*arena), deploying.version});
+  const auto own = [&](const auto& of_functions) {  // of the application all, of a function alone its own
+    const std::size_t first = part == 0 ? 0 : part - 1, end = part == 0 ? of_functions.size() : part;
+    std::decay_t<decltype(of_functions)> out;
+    for (std::size_t f = first; f < end && f < of_functions.size(); ++f) out.push_back(of_functions[f]);
+    return out;
+  };
+  const auto profiled = std::make_shared<const std::vector<ProfileStanding>>(own(deploying.profiled));
   parts_.directory.add({.application = application,
+                        .keys = own(deploying.keys),
+                        .profiled = profiled,
                         .target = std::move(target),
                         .version = deploying.version,
                         .is_function = part > 0,
-                        .reason = deploying.reason,
+                        .reason = reason_of(*application, *profiled),
                         .stats = {},
                         .tenant = deploying.tenant,
                         .functions = {},
                         .files = deploying.files,
                         .inputs = inputs_of(*application),
                         .outputs = outputs_of(*application),
-                        .batch_max = batch_max_of(*application)});
+                        .batch_max = batch_max_of(*application),
+                        .lists = goes_over_lists(*application)});
   parts_.link.deploy(id, application);
+  parts_.standings.deployed(id);
   ApplicationDeployed event{id, application};
   if (part < deploying.plans.size()) event.brought.plans = deploying.plans[part];
   hooks_.observe(event);

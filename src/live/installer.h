@@ -12,6 +12,7 @@
 #include "core/scheduler.h"
 #include "data/arenas.h"
 #include "live/directory.h"
+#include "live/standings.h"
 
 namespace sluice::live {
 
@@ -20,8 +21,9 @@ struct Deploying {
   std::vector<std::shared_ptr<const Application>> functions;  // each of its functions alone; a canary has none
   std::uint32_t version = 1;
   TenantId tenant;
-  std::string reason;                 // while it is being profiled
-  std::shared_ptr<const void> files;  // its models stay while this is held
+  std::vector<std::uint64_t> keys;        // of its functions' contents, by position
+  std::vector<ProfileStanding> profiled;  // by function
+  std::shared_ptr<const void> files;      // its models stay while this is held
   // Of the application, then of each of its functions; none: the scheduler makes them.
   std::vector<std::shared_ptr<const core::Plans>> plans = {};
   std::optional<double> share = {};          // of the calls, of a canary
@@ -39,6 +41,7 @@ class Installer {
  public:
   struct Parts {
     Directory& directory;
+    Standings& standings;
     core::Scheduler& scheduler;
     data::Arenas& arenas;
     bus::Link& link;

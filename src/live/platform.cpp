@@ -114,12 +114,13 @@ Status Platform::make_runner(std::uint64_t epoch) {
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
       invoker::AgentLink::Machines{options_.nodes, epoch, [this](const Remark& remark) { say(remark); }});
-  runner_ = std::make_unique<Runner>(std::move(*scheduler), std::move(*log), arenas_,
-                                     Runner::Machines{*machines_, agent().waker()},
-                                     Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
-                                                  .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                                                  .remark = [this](const Remark& remark) { say(remark); }},
-                                     options_.mailbox_max);
+  runner_ = std::make_unique<Runner>(
+      std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{*machines_, agent().waker()},
+      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
+                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+                   .sampled = [this](FirstRequest request) { profiling_->measure(std::move(request)); },
+                   .remark = [this](const Remark& remark) { say(remark); }},
+      options_.mailbox_max);
   desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};
 }
@@ -344,6 +345,7 @@ void Platform::describe(Snapshot& snapshot) const {
     snapshot.nodes[worker.invoker.index()].instances.push_back({.id = worker.instance,
                                                                 .tenant = worker.tenant,
                                                                 .function = worker.function,
+                                                                .version = worker.version,
                                                                 .level = worker.loaded ? Level::host : Level::process,
                                                                 .pid = worker.pid});
   }

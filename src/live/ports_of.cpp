@@ -30,6 +30,15 @@ std::uint32_t batch_max_of(const Application& application) {
   return most;
 }
 
+bool goes_over_lists(const Application& application) {
+  const Workflow& workflow = application.workflow;
+  return std::any_of(workflow.stages.begin(), workflow.stages.end(), [&](const Stage& stage) {
+    if (!stage.foreach) return false;
+    const StageId from = stage.foreach->over.stage;
+    return !from.valid() || workflow.at(from).kind != Stage::Kind::run;  // a stage that runs nothing hands inputs on
+  });
+}
+
 std::vector<Port> inputs_of(const Application& application) {
   std::vector<Port> out;
   const Workflow& workflow = application.workflow;

@@ -13,5 +13,7 @@ namespace sluice::live {
 [[nodiscard]] std::vector<Port> inputs_of(const Application& application);
 [[nodiscard]] std::vector<Port> outputs_of(const Application& application);
 [[nodiscard]] std::uint32_t batch_max_of(const Application& application);
+// Whether a foreach goes over what requests bring, so that the first dimension of an input may be that of its items.
+[[nodiscard]] bool goes_over_lists(const Application& application);
 
 }  // namespace sluice::live

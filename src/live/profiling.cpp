@@ -60,8 +60,8 @@ void Profiling::watch(const Application& application, std::uint32_t version, con
     auto learned = find(learned_key(keys[f]));
     if (!learned) continue;
     watched.kept.back() = *learned;
-    runner_.post(Profiled{application.tenant, application.name, version, function.name,
-                          std::make_shared<const Profile>(std::move(*learned))});
+    runner_.post(Profiled{
+        keys[f], {.state = ProfileState::learned, .why = {}}, std::make_shared<const Profile>(std::move(*learned))});
   }
   if (const auto branches = reader_.profile(branches_key(application)); branches && *branches) {
     watched.branches = **branches;
@@ -106,8 +106,11 @@ void Profiling::keep_times(const Application& believed, Watched& watched) {
     const auto* table = std::get_if<ProfileTable>(&now);
     if (table == nullptr || now == watched.kept[f]) continue;
     watched.kept[f] = now;
+    const auto measured = measured_.find(watched.keys[f]);
+    if (measured != measured_.end() && measured->second == now) continue;  // nothing was learned yet
     measured_[learned_key(watched.keys[f])] = now;
     put(learned_key(watched.keys[f]), spec::write_profile_csv(*table));
+    runner_.post(Profiled{watched.keys[f], {.state = ProfileState::learned, .why = {}}});
   }
 }
 
@@ -137,9 +140,9 @@ std::optional<Profile> Profiling::find(std::uint64_t key) const {
   return Profile(std::move(csv.table));
 }
 
-Status Profiling::try_out(const Application& application, const std::vector<bool>& fine,
-                          std::vector<std::string>& messages) const {
+Status Profiling::try_out(Prepared& prepared, const std::vector<bool>& fine) const {
   constexpr Duration kMost = Duration::s(60);
+  const Application& application = prepared.application;
   const auto arena = arenas_.of(application.tenant);
   if (!arena) return arena.error();
   invoker::Spawner spawner(options_.spawner);
@@ -148,27 +151,74 @@ Status Profiling::try_out(const Application& application, const std::vector<bool
     if (fine[f] || (function.cpu ? function.cpu : function.gpu)->runtime == Runtime::emulated) continue;
     if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping"};
     std::string doubt;
-    const invoker::ProfilePlan plan{.tenant = application.tenant, .patience = {.load_max = kMost}, .stop = &stopping_};
+    invoker::ProfilePlan plan{.tenant = application.tenant, .patience = {.load_max = kMost}, .stop = &stopping_};
+    if (prepared.samples[f]) {
+      auto placed = prepared.samples[f]->place(function, **arena);
+      if (!placed) return placed.error();
+      plan.sample = std::move(*placed);
+    }
     if (const Status tried = invoker::try_once(function, plan, spawner, *arena, doubt); !tried) {
       return Error{ErrorCode::invalid, str("function '", function.name, "' does not work: ", tried.error().message)};
     }
-    if (!doubt.empty()) {
-      messages.push_back(str("function '", function.name, "' failed with inputs that were made up: ", doubt));
+    if (doubt.empty()) continue;
+    if (plan.sample) {
+      return Error{ErrorCode::invalid, str("function '", function.name, "' fails with its own `sample:`: ", doubt)};
     }
+    prepared.messages.push_back(str("function '", function.name, "' failed with inputs that were made up: ", doubt));
   }
   return Done{};
 }
 
-void Profiling::measure(std::shared_ptr<const Application> application, std::uint32_t version,
-                        std::vector<Unprofiled> functions) {
-  thread_.post([this, application = std::move(application), version, functions = std::move(functions)] {
+void Profiling::measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions) {
+  thread_.post([this, application = std::move(application), functions = std::move(functions)] {
     for (const Unprofiled& wanted : functions) {
-      if (!stopping_) measure(*application, version, wanted);
+      if (!stopping_) measure(*application, wanted);
     }
   });
 }
 
-void Profiling::measure(const Application& application, std::uint32_t version, const Unprofiled& wanted) {
+void Profiling::measure(FirstRequest request) {
+  constexpr std::size_t kBytesMax = 256u << 20;  // of all samples that wait
+  const std::size_t bytes = request.inputs.size();
+  if (sample_bytes_ + bytes > kBytesMax) {
+    return runner_.post(Profiled{request.key, {.state = ProfileState::waiting, .why = {}}});
+  }
+  sample_bytes_ += bytes;
+  thread_.post([this, request = std::move(request), bytes] {
+    if (!stopping_) {
+      measure(*request.application, {request.function, request.key, Sample::of_request(request.inputs)});
+    }
+    sample_bytes_ -= bytes;
+  });
+}
+
+void Profiling::measure(const Application& application, const Unprofiled& wanted) {
+  const Function& function = application.functions[wanted.function];
+  if (auto known = find(wanted.key)) {  // of another application that has it, meanwhile
+    return tell_measured(wanted.key, std::move(*known));
+  }
+  const auto table = measured(application, wanted);
+  if (stopping_) return;
+  if (!table) return not_measured(function, wanted, table.error());
+  keep(wanted.key, *table);
+  tell_measured(wanted.key, *table);
+  say(Remark::Level::info, str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
+}
+
+void Profiling::tell_measured(std::uint64_t key, Profile profile) {
+  runner_.post(
+      Profiled{key, {.state = ProfileState::measured, .why = {}}, std::make_shared<const Profile>(std::move(profile))});
+}
+
+// A function may be right to refuse inputs that were made up: then those of its first request are taken.
+void Profiling::not_measured(const Function& function, const Unprofiled& wanted, const Error& why) {
+  const bool doubtful = !wanted.sample && why.code == ErrorCode::invalid;
+  say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", why.message));
+  runner_.post(
+      Profiled{wanted.key, {.state = doubtful ? ProfileState::waiting : ProfileState::failed, .why = why.message}});
+}
+
+Result<ProfileTable> Profiling::measured(const Application& application, const Unprofiled& wanted) {
   constexpr std::uint16_t kVcpuMax = 8;
   const Function& function = application.functions[wanted.function];
   invoker::ProfilePlan plan{.tenant = application.tenant, .budget = options_.budget};
@@ -176,17 +226,13 @@ void Profiling::measure(const Application& application, std::uint32_t version, c
     plan.vcpu.push_back(v);
   invoker::Spawner spawner(options_.spawner);
   const auto arena = arenas_.of(application.tenant);
-  if (!arena)
-    return say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", arena.error().message));
-  const auto table =
-      invoker::measure(function, plan, spawner, *arena, [this](const auto&) { return !stopping_.load(); });
-  if (stopping_) return;
-  if (!table)
-    return say(Remark::Level::warning, str("function '", function.name, "' was not profiled: ", table.error().message));
-  keep(wanted.key, *table);
-  runner_.post(
-      Profiled{application.tenant, application.name, version, function.name, std::make_shared<const Profile>(*table)});
-  say(Remark::Level::info, str("function '", function.name, "' is profiled: ", table->rows.size(), " configurations"));
+  if (!arena) return arena.error();
+  if (wanted.sample) {
+    auto placed = wanted.sample->place(function, **arena);
+    if (!placed) return placed.error();
+    plan.sample = std::move(*placed);
+  }
+  return invoker::measure(function, plan, spawner, *arena, [this](const auto&) { return !stopping_.load(); });
 }
 
 void Profiling::keep(std::uint64_t key, const ProfileTable& table) {

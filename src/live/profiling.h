@@ -43,12 +43,12 @@ class Profiling {
   // From any thread: what is known of a function.
   [[nodiscard]] std::optional<Profile> find(std::uint64_t key) const;
   // From any thread; takes as long as loading them. An error if a function does not load, crashes or hangs, other than
-  // those of `fine`; what else is to be said of them goes to `messages`.
-  [[nodiscard]] Status try_out(const Application& application, const std::vector<bool>& fine,
-                               std::vector<std::string>& messages) const;
+  // those of `fine`; what else is to be said of them goes to its messages.
+  [[nodiscard]] Status try_out(Prepared& prepared, const std::vector<bool>& fine) const;
   // Later, one function after the other.
-  void measure(std::shared_ptr<const Application> application, std::uint32_t version,
-               std::vector<Unprofiled> functions);
+  void measure(std::shared_ptr<const Application> application, std::vector<Unprofiled> functions);
+  // Later as well. Where too much waits to be measured already, the function waits for another request.
+  void measure(FirstRequest request);
   // Tells the runner what was learned of these functions by earlier starts, and keeps what it learns from now on.
   void watch(const Application& application, std::uint32_t version, const std::vector<std::uint64_t>& keys);
   void stop();  // soon; what is being measured is forgotten
@@ -59,7 +59,10 @@ class Profiling {
     std::vector<Profile> kept;  // by function: as deployed, or as it was kept last
     std::string branches;       // as they were kept last
   };
-  void measure(const Application& application, std::uint32_t version, const Unprofiled& wanted);
+  void measure(const Application& application, const Unprofiled& wanted);
+  [[nodiscard]] Result<ProfileTable> measured(const Application& application, const Unprofiled& wanted);
+  void not_measured(const Function& function, const Unprofiled& wanted, const Error& why);
+  void tell_measured(std::uint64_t key, Profile profile);
   void keep(std::uint64_t key, const ProfileTable& table);
   void look_at_learned();
   void keep_learned(const std::vector<Believed>& believed);
@@ -74,6 +77,7 @@ class Profiling {
   store::Reader& reader_;
   Mailbox<Letter>& runner_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<std::size_t> sample_bytes_ = 0;  // of first requests that wait to be measured with
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Profile> measured_;  // by key, since the start; guarded
   std::map<std::tuple<std::string, std::string, std::uint32_t>, Watched>

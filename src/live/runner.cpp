@@ -37,17 +37,19 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
       tell_(std::move(told)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
-      installer_({directory_, *scheduler_, arenas_, link_}, {.observe = [this](const Event& event) { observe(event); },
-                                                             .settle =
-                                                                 [this] {
-                                                                   if (told_) decide();
-                                                                 },
-                                                             .changed = [this] { publish(); },
-                                                             .forgotten =
-                                                                 [this](ApplicationId id) {
-                                                                   batches_.forget(id);
-                                                                   tell_.forgotten(id);
-                                                                 }}),
+      standings_(directory_, link_),
+      installer_({directory_, standings_, *scheduler_, arenas_, link_},
+                 {.observe = [this](const Event& event) { observe(event); },
+                  .settle =
+                      [this] {
+                        if (told_) decide();
+                      },
+                  .changed = [this] { publish(); },
+                  .forgotten =
+                      [this](ApplicationId id) {
+                        batches_.forget(id);
+                        tell_.forgotten(id);
+                      }}),
       callers_({directory_, history_, link_, [this](const Callers::Ended& ended) { note_unlucky(ended); }}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
 
@@ -99,6 +101,10 @@ void Runner::work() {
   now_ = std::max(now_, step_.end_of(StepClock::Part::look));
   for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
   for (Event& event : heard_.events) read(event);
+  for (bus::Sampled& sample : heard_.samples) {
+    if (auto first = standings_.take(std::move(sample)); first && tell_.sampled) tell_.sampled(std::move(*first));
+    changed_ = true;
+  }
   for (Letter& letter : letters_) read(letter);
   letters_.clear();
   while (const auto expired = callers_.expire_one(now_)) observe(RequestCancelled{*expired});
@@ -271,16 +277,11 @@ void Runner::read(Barrier& barrier) {
 }
 
 void Runner::read(Profiled& profiled) {
-  directory_.each([&](ApplicationId id, Installed& installed) {
-    const Application& application = *installed.application;
-    const bool own = application.name == profiled.application ||
-                     application.name == str(profiled.application, ".", profiled.function);
-    if (!own || application.tenant != profiled.tenant || installed.version != profiled.version) return;
-    for (std::uint32_t f = 0; f < application.functions.size(); ++f) {
-      if (application.functions[f].name != profiled.function) continue;
-      observe(ProfileChanged{id, FunctionId(f), profiled.profile});
-      installed.reason.clear();
-    }
+  changed_ = true;
+  standings_.change(profiled.key, profiled.standing);
+  if (profiled.profile == nullptr) return;
+  standings_.each_of(profiled.key, [&](ApplicationId id, Installed&, std::size_t f) {
+    observe(ProfileChanged{id, FunctionId(static_cast<std::uint32_t>(f)), profiled.profile});
   });
 }
 

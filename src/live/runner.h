@@ -28,6 +28,7 @@
 #include "live/planning.h"
 #include "live/remark_rate.h"
 #include "live/service.h"
+#include "live/standings.h"
 #include "live/step_clock.h"
 
 namespace sluice::live {
@@ -39,11 +40,10 @@ struct Arriving {
 struct Cancelling {
   RequestId request;
 };
-struct Profiled {
-  std::string tenant, application;
-  std::uint32_t version = 1;
-  std::string function;
-  std::shared_ptr<const Profile> profile;
+struct Profiled {  // of every function of this content, whichever applications have it
+  std::uint64_t key = 0;
+  ProfileStanding standing;
+  std::shared_ptr<const Profile> profile = {};  // null: as it was
 };
 struct Branched {  // by an earlier start
   std::string tenant, application;
@@ -69,6 +69,7 @@ class Runner final : public bus::Door {
   struct Told {                                    // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
+    std::function<void(FirstRequest)> sampled;     // may be none
     OnRemark remark;
   };
   // `waker`: wakes when `link` has something to receive.
@@ -140,6 +141,7 @@ class Runner final : public bus::Door {
   bool told_ = false;    // something, since the last decision
   bool changed_ = true;  // something, since the snapshot
   Directory directory_;
+  Standings standings_;
   Installer installer_;
   Callers callers_;
   RemarkRate unlucky_;  // requests that failed or were refused

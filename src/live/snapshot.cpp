@@ -26,4 +26,17 @@ const Model* Snapshot::find(std::string_view tenant, std::string_view name) cons
   return application != nullptr ? application : find_in(all.subspan(applications), name);
 }
 
+std::vector<std::string> Snapshot::machines_of(std::string_view tenant, const Function& function) const {
+  std::vector<std::string> out;
+  const FunctionVersion version = version_of(function);
+  for (const NodeInfo& node : nodes) {
+    const bool there = std::ranges::any_of(node.instances, [&](const InstanceInfo& instance) {
+      return instance.level >= Level::host && instance.tenant == tenant && instance.function == function.name &&
+             instance.version == version;
+    });
+    if (there) out.push_back(node.name);
+  }
+  return out;
+}
+
 }  // namespace sluice::live

@@ -25,6 +25,23 @@ namespace sluice::live {
 // Loading: since the start of the server not all instances that its functions keep loaded are. It can be called.
 enum class ModelState : std::uint8_t { ready, loading, unavailable };
 
+// How it is known how long a function takes. Until it is, the function runs one at a time.
+enum class ProfileState : std::uint8_t {
+  document,   // its document says it
+  measured,   // here, or by an earlier start
+  learned,    // and executions have changed what was measured or said
+  waiting,    // the inputs of its first request will be measured with
+  measuring,  // now, or when others have been
+  failed
+};
+struct ProfileStanding {
+  ProfileState state = ProfileState::document;
+  std::string why;  // it failed, or waits although inputs could be made up
+};
+[[nodiscard]] constexpr bool is_known(ProfileState state) {
+  return state <= ProfileState::learned;
+}
+
 struct Counted {  // how often and how long in all
   std::uint64_t count = 0, ns = 0;
 };
@@ -89,12 +106,14 @@ struct Model {
   std::string tenant = "default", name;
   std::uint32_t version = 1;
   ModelState state = ModelState::ready;
-  std::string reason;  // where not ready, or while it is being profiled
+  std::string reason;  // where not ready, or what is not profiled yet
   std::shared_ptr<const Application> application;
-  std::shared_ptr<const Target> target;  // null: unavailable
-  bool is_function = false;              // an implicit application of one stage
-  Ports inputs, outputs;                 // of the whole; empty where not declared
-  std::uint32_t batch_max = 1;           // that its functions may be run with
+  std::shared_ptr<const std::vector<ProfileStanding>> profiled;  // by function; null: unavailable
+  std::shared_ptr<const Target> target;                          // null: unavailable
+  bool is_function = false;                                      // an implicit application of one stage
+  Ports inputs, outputs;                                         // of the whole; empty where not declared
+  std::uint32_t batch_max = 1;                                   // that its functions may be run with
+  bool lists = false;                                            // it goes over lists that requests bring
   ModelStats stats;
   std::vector<std::uint32_t> versions = {};   // that are kept and can be gone back to, ascending
   std::shared_ptr<const Canary> canary = {};  // null: it gets all calls
@@ -118,6 +137,7 @@ struct Canary {
 struct InstanceInfo {
   InstanceId id;
   std::string tenant = "default", function;
+  FunctionVersion version = 0;
   Level level = Level::none;
   std::uint32_t running = 0;
   std::int64_t pid = 0;  // 0: no process
@@ -162,6 +182,8 @@ struct Snapshot {
   [[nodiscard]] std::span<const Model> models_of(std::string_view tenant) const;
   // Null: none. Applications win over functions of the same name.
   [[nodiscard]] const Model* find(std::string_view tenant, std::string_view name) const;
+  // The names of the machines where the function is loaded, whichever of its tenant's applications it was loaded for.
+  [[nodiscard]] std::vector<std::string> machines_of(std::string_view tenant, const Function& function) const;
 };
 
 enum class RequestState : std::uint8_t { running, met, late, rejected, failed, cancelled };

@@ -53,6 +53,7 @@ struct StageDraft {
 // application may leave unused.
 struct FunctionDraft {
   Function function;
+  std::string sample = {};  // JSON: inputs to try and measure it with; empty: none
   std::string file;
   Mark mark;
   bool listed_here = true;

@@ -23,9 +23,18 @@ Format format_of(const std::string& path) {
   return Format::yaml;
 }
 
-std::optional<Application> load_yaml_application(const Node& node, const std::string& path, Includes& includes) {
+// `samples`: null for what another document lists.
+void note_samples(const std::vector<FunctionDraft>& functions, Samples* samples) {
+  for (const FunctionDraft& draft : functions) {
+    if (samples != nullptr && !draft.sample.empty()) samples->insert_or_assign(draft.function.name, draft.sample);
+  }
+}
+
+std::optional<Application> load_yaml_application(const Node& node, const std::string& path, Includes& includes,
+                                                 Samples* samples) {
   auto draft = read_application(Cursor(node, path, "", includes.diagnostics()), includes);
   if (!draft) return std::nullopt;
+  note_samples(draft->functions, samples);
   return build(std::move(*draft), includes.diagnostics());
 }
 
@@ -36,7 +45,8 @@ std::vector<FunctionDraft> functions_beside(const std::string& document, Include
   return read_function_file(file, document, {}, "functions", includes);
 }
 
-std::optional<Application> load_asl(const std::string& text, const std::string& path, Includes& includes) {
+std::optional<Application> load_asl(const std::string& text, const std::string& path, Includes& includes,
+                                    Samples* samples) {
   Diagnostics& out = includes.diagnostics();
   const auto node = read_json(text, path, out);
   if (!node) return std::nullopt;
@@ -48,6 +58,7 @@ std::optional<Application> load_asl(const std::string& text, const std::string& 
     std::move(listed.begin(), listed.end(), std::back_inserter(asl->draft.functions));
   }
   if (out.has_errors()) return std::nullopt;
+  note_samples(asl->draft.functions, samples);
   return build(std::move(asl->draft), out);
 }
 
@@ -66,7 +77,8 @@ std::vector<FunctionDraft> triton_functions(const Node& ensemble, const std::str
   return known;
 }
 
-std::optional<Application> load_triton(const std::string& text, const std::string& path, Includes& includes) {
+std::optional<Application> load_triton(const std::string& text, const std::string& path, Includes& includes,
+                                       Samples* samples) {
   Diagnostics& out = includes.diagnostics();
   const auto node = read_pbtxt(text, path, out);
   if (!node) return std::nullopt;
@@ -74,6 +86,7 @@ std::optional<Application> load_triton(const std::string& text, const std::strin
   const std::string folder = std::filesystem::path(path).parent_path().filename().string();
   auto ensemble = read_triton(*node, {.file = path, .name = folder, .known = known}, out);
   if (!ensemble || out.has_errors()) return std::nullopt;
+  note_samples(known, samples);
   return build(std::move(ensemble->draft), out);
 }
 
@@ -90,13 +103,14 @@ void note_places(const Node& node, const std::string& path, int depth, std::map<
 std::optional<Document> load_yaml(const std::string& text, const std::string& path, Includes& includes,
                                   Loaded* loaded) {
   Diagnostics& out = includes.diagnostics();
+  Samples* const samples = loaded == nullptr ? nullptr : &loaded->samples;
   const auto node = read_yaml(text, path, out);
   if (!node) return std::nullopt;
   const Cursor document(*node, path, "", out);
   if (!document.is(Node::Kind::map)) return std::nullopt;
   // What a document is follows from the field that only it has.
   if (node->find("application") != nullptr || node->find("workflow") != nullptr)
-    return load_yaml_application(*node, path, includes);
+    return load_yaml_application(*node, path, includes, samples);
   if (node->find("experiment") != nullptr) {
     if (loaded != nullptr) note_places(*node, "", 2, loaded->places);
     return read_experiment(document, includes);
@@ -104,8 +118,9 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
   if (node->find("functions") != nullptr) {
     FunctionList list;
     Fields fields(document);
-    for (FunctionDraft& function : read_functions(*fields.optional("functions"), path, includes))
-      list.functions.push_back(std::move(function.function));
+    auto drafts = read_functions(*fields.optional("functions"), path, includes);
+    note_samples(drafts, samples);
+    for (FunctionDraft& draft : drafts) list.functions.push_back(std::move(draft.function));
     fields.finish();
     return list;
   }
@@ -121,7 +136,7 @@ std::optional<Document> load_yaml(const std::string& text, const std::string& pa
   return std::nullopt;
 }
 
-// `loaded`: where to note places; null for what another document lists.
+// `loaded`: where to note places and samples; null for what another document lists.
 std::optional<Document> load_text(const std::string& text, const std::string& path, Format format, Includes& includes,
                                   Loaded* loaded = nullptr) {
   if (!valid_utf8(text)) {
@@ -130,9 +145,9 @@ std::optional<Document> load_text(const std::string& text, const std::string& pa
   }
   switch (format) {
     case Format::asl:
-      return load_asl(text, path, includes);
+      return load_asl(text, path, includes, loaded == nullptr ? nullptr : &loaded->samples);
     case Format::triton:
-      return load_triton(text, path, includes);
+      return load_triton(text, path, includes, loaded == nullptr ? nullptr : &loaded->samples);
     case Format::yaml:
       break;
   }

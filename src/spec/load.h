@@ -27,6 +27,10 @@ using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 enum class Format { yaml, asl, triton };
 [[nodiscard]] std::string_view name_of(Format format);
 
+// What functions are tried and measured with, as JSON objects of inputs, by the functions' names. The domain knows
+// nothing of it: no decision depends on it.
+using Samples = std::map<std::string, std::string, std::less<>>;
+
 struct FunctionList {  // a file that only lists functions
   std::vector<Function> functions;
 };
@@ -37,6 +41,7 @@ struct Loaded {
   Format format = Format::yaml;
   std::optional<Document> document;  // nothing exactly if there are errors
   Diagnostics diagnostics;
+  Samples samples;
   std::map<std::string, Mark, std::less<>>
       places;  // of the fields of an experiment and what is in them: `workload.file`
   // "experiment.yaml:7:9: workload.file": where a field is, for what is found to be wrong later.

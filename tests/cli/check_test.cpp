@@ -29,8 +29,10 @@ std::vector<std::filesystem::path> documents(const std::filesystem::path& folder
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const auto extension = entry.path().extension();
-    const bool labels = entry.path().filename() == "labels.json";  // of pictures
-    if (!labels && (extension == ".yaml" || extension == ".json" || extension == ".pbtxt")) out.push_back(entry.path());
+    const auto name = entry.path().filename();
+    const bool data =
+        name == "labels.json" || name == "sample.json" || entry.path().parent_path().filename() == "samples";
+    if (!data && (extension == ".yaml" || extension == ".json" || extension == ".pbtxt")) out.push_back(entry.path());
   }
   std::sort(out.begin(), out.end());
   return out;

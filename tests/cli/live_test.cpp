@@ -14,7 +14,9 @@ using sluice::test::sluice;
 
 constexpr const char* kApplications =
     R"({"applications":[{"name":"classify","tenant":"default","version":2,"state":"READY","reason":"","slo_ms":420.0,)"
-    R"("percentile":95.0,"stages":["decode","classify"],"functions":[],)"
+    R"("percentile":95.0,"stages":["decode","classify"],"functions":[)"
+    R"({"name":"decode","runtime":"python","profile":"none","profiled":"waiting","why":"","loaded":[]},)"
+    R"({"name":"classify","runtime":"torch","profile":"table","profiled":"measured","why":"","loaded":["node-0","node-2"]}],)"
     R"("requests":{"met":10,"late":1,"rejected":2,"failed":3,"cancelled":0}},)"
     R"({"name":"caption","version":1,"state":"UNAVAILABLE","reason":"stage 'ocr' needs 9 GB, the largest node has 8 GB",)"
     R"("slo_ms":1.5,"percentile":null,"requests":{}}]})";
@@ -27,6 +29,11 @@ TEST(Apps, AreATable) {
   EXPECT_EQ(run.output, R"(application  version  status       SLO         met  late  rejected  failed
 classify     2        READY        420 ms p95  10   1     2         3
 caption      1        UNAVAILABLE  1.50 ms     0    0     0         0
+
+function           runtime  profiled                     loaded
+classify.decode    python   waits for its first request  none
+classify.classify  torch    measured                     node-0, node-2
+
 caption: stage 'ocr' needs 9 GB, the largest node has 8 GB
 )");
 }

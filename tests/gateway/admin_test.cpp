@@ -17,8 +17,9 @@ TEST_F(AdminTest, ListsApplications) {
   EXPECT_NE(
       page.find(
           R"({"name":"chain","tenant":"default","version":2,"state":"READY","reason":"","slo_ms":420.0,"percentile":95.0,)"
-          R"("stages":["first","second"],"functions":[{"name":"decode","runtime":"python","profile":"table"},)"
-          R"({"name":"label","runtime":"torch","profile":"none"}],)"
+          R"("stages":["first","second"],"functions":[{"name":"decode","runtime":"python","profile":"table",)"
+          R"("profiled":"measured","why":"","loaded":[]},{"name":"label","runtime":"torch","profile":"none",)"
+          R"("profiled":"failed","why":"RuntimeError: no","loaded":["local"]}],)"
           R"("requests":{"met":3,"late":1,"rejected":2,"failed":0,"cancelled":0}})"),
       std::string::npos)
       << page;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "gateway/models.h"
+#include "gateway/oip_input.h"
 
 namespace sluice::gateway {
 namespace {
@@ -61,10 +63,33 @@ TEST_F(OipRequest, TakesOneItemWithoutBatchDimension) {
 
 TEST_F(OipRequest, TakesUndeclaredInputsAsTheyAre) {
   const auto request =
-      read(kOpen, R"({"inputs":[{"name":"any","shape":[1,3],"datatype":"UINT8","data":[0,128,255]}]})");
+      read(kOpen, R"({"inputs":[{"name":"any","shape":[3,1],"datatype":"UINT8","data":[0,128,255]}]})");
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->inputs->front().info.shape, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(request->inputs->front().info.shape, (std::vector<std::int64_t>{3, 1}));
   EXPECT_FALSE(request->form.batched);
+}
+
+TEST_F(OipRequest, TakesALeadingOneOfUndeclaredInputsAsTheBatchDimensionIfAllHaveIt) {
+  const auto shapes = [&](const live::Model& model, std::string_view first, std::string_view second) {
+    const auto input = [](std::string_view name, std::string_view shape) {
+      return str(R"({"name":")", name, R"(","shape":)", shape, R"(,"datatype":"UINT8","data":[1,2]})");
+    };
+    const auto one = [&](std::string_view name, std::string_view shape) {
+      return str(R"({"name":")", name, R"(","shape":)", shape, R"(,"datatype":"UINT8","data":[1]})");
+    };
+    const auto request = read(model, str(R"({"inputs":[)", input("a", first), ",",
+                                         second == "[1]" ? one("b", second) : input("b", second), "]}"));
+    if (!request) return request.error().message;
+    return str(shape_text(request->inputs->at(0).info.shape), shape_text(request->inputs->at(1).info.shape),
+               request->form.batched ? " batched" : "");
+  };
+  EXPECT_EQ(shapes(kOpen, "[1,2]", "[1,2,1]"), "[2][2,1] batched");
+  EXPECT_EQ(shapes(kOpen, "[1,2]", "[1]"), "[2][1] batched");
+  EXPECT_EQ(shapes(kOpen, "[1,2]", "[2]"), "[1,2][2]");
+  EXPECT_EQ(shapes(kOpen, "[2]", "[1]"), "[2][1]");
+  live::Model lists = kOpen;
+  lists.lists = true;
+  EXPECT_EQ(shapes(lists, "[1,2]", "[1,2,1]"), "[1,2][1,2,1]");
 }
 
 TEST_F(OipRequest, TakesDataThatComesBeforeItsDescription) {

@@ -50,6 +50,8 @@ inline live::Snapshot a_snapshot() {
   chain.version = 2;
   chain.batch_max = 8;
   chain.application = an_application();
+  chain.profiled = std::make_shared<const std::vector<live::ProfileStanding>>(std::vector<live::ProfileStanding>{
+      {live::ProfileState::measured, ""}, {live::ProfileState::failed, "RuntimeError: no"}});
   chain.stats.met = 3;
   chain.stats.late = 1;
   chain.stats.rejected = 2;
@@ -96,7 +98,12 @@ inline live::Snapshot a_snapshot() {
   node.vcpu = 16;
   node.vcpu_free = 12;
   node.gpus = {{.slices = 7, .free = 5, .memory = Bytes(80), .memory_free = Bytes(70)}};
-  node.instances = {{.id = InstanceId(3), .function = "label", .level = Level::device, .running = 1, .pid = 4711}};
+  node.instances = {{.id = InstanceId(3),
+                     .function = "label",
+                     .version = version_of(an_application()->functions[1]),
+                     .level = Level::device,
+                     .running = 1,
+                     .pid = 4711}};
   node.vcpu_enforced = "cgroup";
   snapshot.nodes = {node};
   return snapshot;

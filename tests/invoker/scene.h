@@ -78,7 +78,8 @@ class Scene {
                 .note =
                     [this](const Remark& remark) {
                       if (!remark.quiet) notes_.push_back(remark.text);
-                    }}) {
+                    },
+                .sample = [this](bus::Sampled sample) { samples_.push_back(std::move(sample)); }}) {
     EXPECT_TRUE(agent_.start().ok());
     agent_.deploy(ApplicationId(0), std::make_shared<const Application>(std::move(application)));
   }
@@ -88,6 +89,7 @@ class Scene {
   data::ObjectStore& objects() { return objects_; }
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const std::vector<bus::Sampled>& samples() const { return samples_; }
 
   void load(std::uint64_t instance = 1, Level level = Level::host) {
     act(LoadInstance{.invoker = InvokerId(0),
@@ -191,6 +193,7 @@ class Scene {
   data::ObjectStore objects_;
   std::vector<Event> events_;
   std::vector<std::string> lines_, notes_;
+  std::vector<bus::Sampled> samples_;
   StartBatch last_;
   std::uint64_t next_batch_ = 0, next_request_ = 0;
   invoker::Agent agent_;

@@ -360,7 +360,7 @@ TEST_F(PlatformTest, ARedeployAfterARestartMeasuresNothingAgain) {
 application: plain
 slo: {latency: 2s, percentile: 95}
 functions:
-  f: {runtime: process, command: ["./none"], memory: 10MB}
+  f: {runtime: process, command: [cat], memory: 10MB}
 workflow: {f: {}}
 )";
   {  // as the thread that measures leaves it
@@ -369,9 +369,8 @@ workflow: {f: {}}
     const auto application = prepare({.main = "app.yaml", .files = {{"app.yaml", kUnprofiled}}}, models,
                                      options_in(folder_.path()).nodes, [](std::uint64_t) { return std::nullopt; });
     ASSERT_TRUE(application.ok()) << application.error().message;
-    ASSERT_EQ(application->unprofiled.size(), 1u);
-    ASSERT_TRUE(
-        store->put_profile(application->unprofiled[0].key, "batch,vcpu,vgpu,mean_ms,sd_ms\n1,1,0,3,0.1\n").ok());
+    ASSERT_EQ(application->profiled.front().state, ProfileState::waiting);
+    ASSERT_TRUE(store->put_profile(application->keys[0], "batch,vcpu,vgpu,mean_ms,sd_ms\n1,1,0,3,0.1\n").ok());
   }
   start();
   const auto deployed = deploy(*platform_, kUnprofiled);

@@ -17,7 +17,7 @@ GOLDEN = HERE / "golden"
 # Fields whose value depends on the run, the machine or the clock.
 VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "uptime_s", "data", "pid",
             "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "workers_enforced",
-            "bytes_out", "used"}
+            "bytes_out", "used", "loaded"}
 TIMED_METRIC = re.compile(r"^(\w*(?:seconds|duration_us|dollars_total|object_bytes|step_plans)\w*(?:\{[^}]*\})?) \S+$", re.M)
 IMAGE = {"inputs": [{"name": "image", "datatype": "FP32", "shape": [1, 2, 1], "data": [0.5, -1.5]}]}
 

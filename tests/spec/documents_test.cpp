@@ -54,6 +54,33 @@ TEST(Documents, EveryExampleSurvivesARoundTrip) {
   }
 }
 
+TEST(Documents, SamplesAreJsonBesideTheApplication) {
+  const std::string text =
+      "application: s\nslo: 1s\nfunctions:\n"
+      "  inline: {runtime: python, model: f.py, sample: {x: [[1, .5], [-1e3, 2]], on: [true, false], t: \"1\\n\"}}\n"
+      "  file: {runtime: python, model: f.py, inputs: {x: {type: INT64, shape: [-1]}}, sample: s.json}\n"
+      "  plain: {runtime: python, model: f.py}\n"
+      "workflow: {inline: {}, file: {}, plain: {}}\n";
+  const Loaded loaded = load("d.yaml", files({{"d.yaml", text}, {"s.json", "{\"x\": [1, 2]}"}}));
+  ASSERT_TRUE(loaded.document.has_value());
+  EXPECT_EQ(loaded.samples, (Samples{{"inline", R"({"x":[[1,0.5],[-1000,2]],"on":[true,false],"t":"1\u000a"})"},
+                                     {"file", R"({"x":[1,2]})"}}));
+}
+
+TEST(Documents, EnvironmentsOfPythonFunctionsSurviveARoundTrip) {
+  const std::string text =
+      "application: p\nslo: 1s\nfunctions:\n"
+      "  both: {runtime: python, model: f.py, python: {venv: /srv/env/, requirements: r.txt}}\n"
+      "  packages: {runtime: python, model: f.py, python: {requirements: [numpy]}}\n"
+      "workflow: {both: {}, packages: {}}\n";
+  const Application read =
+      application("d.yaml", files({{"d.yaml", text}, {"r.txt", "# what it needs\nnumpy >= 1.20, < 3\n\nscipy\n"}}));
+  EXPECT_EQ(read.functions[0].cpu->command,
+            (std::vector<std::string>{"/srv/env/bin/python3", "numpy>=1.20,<3", "scipy"}));
+  EXPECT_EQ(read.functions[1].cpu->command, (std::vector<std::string>{"", "numpy"}));
+  EXPECT_EQ(application("w.yaml", files({{"w.yaml", write_yaml(read)}})), read) << write_yaml(read);
+}
+
 // The warnings of a workflow, of functions that declare nothing.
 std::vector<std::string> warnings(const std::string& workflow) {
   const Loaded loaded = load("w.yaml", files({{"w.yaml",

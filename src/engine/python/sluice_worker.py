@@ -3,17 +3,19 @@
 The model file defines `run(inputs)`, which takes and returns a dict of arrays whose first dimension is the rows of the
 batch, and optionally `load()`, which is called once before. Inputs are views of shared memory and cannot be written to.
 Elements of type BYTES are `bytes` in arrays of objects; BF16, which numpy does not have, comes and goes as float32. Rows of
-different shapes come one at a time. A function runs one batch at a time; different functions of one process may run at once,
+different shapes come one at a time. An exception fails the batch; the error is called by the name of its class. A function runs one batch at a time; different functions of one process may run at once,
 each in a thread of its own. `load()` and the file itself run in the main thread.
 
 Speaks the protocol of src/wire/messages.h, like sluice-worker. Needs numpy and the standard library.
 """
 import ctypes
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import mmap
 import os
 import queue
+import re
 import signal
 import socket
 import struct
@@ -297,6 +299,65 @@ class Function:
         return name, kind, array
 
 
+def version_key(version):
+    """Orders versions: numbers by value, 1.0 as 1, what comes before a release before it."""
+    epoch, _, rest = version.partition("!") if "!" in version else ("0", "", version)
+    release, at = [], 0
+    for part in re.finditer(r"(\d+)(?:\.|$)?", rest):
+        if part.start() != at:
+            break
+        release.append(int(part.group(1)))
+        at = part.end()
+    while release and release[-1] == 0:
+        release.pop()
+    suffix = rest[at:].lstrip(".-_").split("+")[0]
+    stage = 1 if not suffix else 2 if suffix.startswith("post") else 0
+    return int(epoch), release, stage, suffix
+
+
+def begins(have, wanted):
+    """Whether a version begins with those numbers: 1.24.2 with 1.24."""
+    number = [int(part) for part in wanted.split(".")]
+    found = [int(part) for part in re.match(r"[\d.]*", have).group().split(".") if part]
+    return (found + [0] * len(number))[:len(number)] == number
+
+
+def satisfies(have, comparison):
+    operator, wanted = re.match(r"(==|!=|>=|<=|~=|>|<)(.*)", comparison).groups()
+    if wanted.endswith(".*"):
+        return begins(have, wanted[:-2]) == (operator == "==")
+    if operator == "~=":
+        return version_key(have) >= version_key(wanted) and begins(have, wanted.rpartition(".")[0])
+    first, second = version_key(have), version_key(wanted)
+    return {"==": first == second, "!=": first != second, ">=": first >= second, "<=": first <= second,
+            ">": first > second, "<": first < second}[operator]
+
+
+def check_requirements(requirements):
+    """Everything of the list that this interpreter does not have, in one error."""
+    lacking = []
+    for requirement in requirements:
+        name, comparisons = re.match(r"([A-Za-z0-9._-]+)(.*)", requirement).groups()
+        try:
+            have = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            lacking.append(f"{requirement} (is not installed)")
+            continue
+        if not all(satisfies(have, comparison) for comparison in comparisons.split(",") if comparison):
+            lacking.append(f"{requirement} (installed is {have})")
+    if lacking:
+        raise BatchError(f"the interpreter {sys.executable} lacks {', '.join(lacking)}")
+
+
+def import_numpy():
+    try:
+        import numpy
+    except ImportError as error:
+        raise BatchError(f"the interpreter {sys.executable} has no numpy, which runs of Python functions need ({error}); "
+                         "install it there, or make the environment with --system-site-packages") from error
+    return numpy
+
+
 def held_memory():
     with open("/proc/self/statm") as statm:
         _, resident, shared = statm.read().split()[:3]
@@ -308,7 +369,8 @@ def said(error):
     if isinstance(error, BatchError):
         return str(error)
     traceback.print_exception(error, file=sys.stderr)
-    return traceback.format_exception_only(error)[-1].strip()
+    name, what = type(error).__name__, str(error).strip()
+    return f"{name}: {what}" if what else name
 
 
 class Worker:
@@ -322,7 +384,7 @@ class Worker:
         number = reader.take("<I")
         reader.text()
         reader.take("<B")
-        model, _ = reader.text(), reader.list(reader.text)
+        model, command = reader.text(), reader.list(reader.text)
         _, outputs = reader.list(reader.port), reader.list(reader.port)
         threads, device = reader.take("<Ii")
         reader.end()
@@ -335,10 +397,10 @@ class Worker:
             if np is None:
                 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
                     os.environ[variable] = str(max(threads, 1))
-                import numpy
-                np = numpy
+                np = import_numpy()
             if self.memory is None:
                 self.memory = np.frombuffer(self.memory_file, dtype="u1")
+            check_requirements(command[1:])
             self.functions[number] = Function(number, model, outputs)
         except (Exception, SystemExit) as problem:
             error = said(problem)

@@ -17,6 +17,10 @@ namespace sluice::spec {
 [[nodiscard]] std::vector<FunctionDraft> read_function_file(const std::string& path, const std::string& root, Mark at,
                                                             const std::string& field, Includes& includes);
 [[nodiscard]] Profile read_profile(const Cursor& profile, Includes& includes);
+// A JSON object with a value for each input of `function`; empty, with the errors, if it is none.
+[[nodiscard]] std::string read_sample(const Cursor& sample, const Function& function, Includes& includes);
+// The command of a body of runtime python: the interpreter ("": the server's), then what it has to have installed.
+[[nodiscard]] std::vector<std::string> read_python(const Cursor& python, Includes& includes);
 [[nodiscard]] WorkflowDraft read_workflow(const Cursor& workflow, std::size_t depth = 1);
 [[nodiscard]] std::optional<Prices> read_prices(const Cursor& prices);
 [[nodiscard]] std::optional<Cluster> read_cluster(const Cursor& cluster);

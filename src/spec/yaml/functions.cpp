@@ -13,9 +13,11 @@ class FunctionReader {
   FunctionReader(const Cursor& cursor, const std::string& root, Includes& includes)
       : cursor_(cursor), fields_(cursor), root_(root), includes_(includes) {}
 
-  std::optional<Function> read(std::string name) {
+  std::optional<FunctionDraft> read(std::string name) {
     if (!fields_.valid()) return std::nullopt;
-    Function function{.name = std::move(name)};
+    FunctionDraft draft;
+    Function& function = draft.function;
+    function.name = std::move(name);
     bodies(function);
     if (auto field = fields_.optional("memory")) function.memory = field->bytes();
     if (auto field = fields_.optional("bytes")) function.input_bytes = field->bytes();
@@ -26,8 +28,9 @@ class FunctionReader {
       function.min_instances = static_cast<std::uint32_t>(field->integer(0, limits::min_instances_max).value_or(0));
     }
     if (auto field = fields_.optional("profile")) function.profile = read_profile(*field, includes_);
+    if (auto field = fields_.optional("sample")) draft.sample = read_sample(*field, function, includes_);
     fields_.finish();
-    return function;
+    return draft;
   }
 
  private:
@@ -42,7 +45,7 @@ class FunctionReader {
       if (cpu || gpu) cursor_.error("has both `runtime` and a body under `cpu` or `gpu`; keep one form");
       function.cpu = function.gpu = body(fields_);
     } else {
-      for (const std::string_view name : {"model", "command"}) {
+      for (const std::string_view name : {"model", "command", "python"}) {
         if (auto stray = fields_.optional(name)) stray->error("belongs into the bodies under `cpu` and `gpu`");
       }
     }
@@ -60,6 +63,7 @@ class FunctionReader {
     const auto runtime = fields.required("runtime", "runtime: torch");
     const auto model = fields.optional("model");
     const auto command = fields.optional("command");
+    const auto python = fields.optional("python");
     if (!runtime) return std::nullopt;
     const auto kind = runtime->choice(runtime_names());
     if (!kind) return std::nullopt;
@@ -71,6 +75,10 @@ class FunctionReader {
       for (const Cursor& word : command->items(true)) out.command.push_back(word.text().value_or(""));
     }
     needs(*runtime, out, model.has_value(), command.has_value());
+    if (python && out.runtime != Runtime::python)
+      python->error(str("belongs to runtime python, this one is ", name_of(out.runtime)));
+    else if (python)
+      out.command = read_python(*python, includes_);
     return out;
   }
 
@@ -147,8 +155,11 @@ std::vector<FunctionDraft> read_functions(const Cursor& functions, const std::st
     return out;
   }
   for (const NamedCursor& entry : entries) {
-    auto function = FunctionReader(entry.value, root, includes).read(entry.name);
-    if (function) out.push_back({.function = std::move(*function), .file = functions.file(), .mark = entry.mark});
+    auto draft = FunctionReader(entry.value, root, includes).read(entry.name);
+    if (!draft) continue;
+    draft->file = functions.file();
+    draft->mark = entry.mark;
+    out.push_back(std::move(*draft));
   }
   return out;
 }

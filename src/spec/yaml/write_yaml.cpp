@@ -48,11 +48,24 @@ std::string numbers(const std::vector<std::uint16_t>& values) {
   return list(values, [](std::uint16_t value) { return str(value); });
 }
 
+// The command of a Python function is its interpreter and its requirements: see read_python().
+std::string python(const std::vector<std::string>& command) {
+  constexpr std::string_view kInterpreter = "/bin/python3";
+  Inline out;
+  const std::string& interpreter = command.front();
+  if (!interpreter.empty()) out.add("venv", quoted(interpreter.substr(0, interpreter.size() - kInterpreter.size())));
+  if (command.size() > 1) out.add("requirements", list(std::vector(command.begin() + 1, command.end()), quoted));
+  return out.text();
+}
+
 std::string body_fields(const Body& body) {
   Inline out;
   out.add("runtime", name_of(body.runtime));
   if (!body.model.empty()) out.add("model", quoted(body.model));
-  if (!body.command.empty()) out.add("command", list(body.command, quoted));
+  if (!body.command.empty() && body.runtime == Runtime::python)
+    out.add("python", python(body.command));
+  else if (!body.command.empty())
+    out.add("command", list(body.command, quoted));
   return out.text();
 }
 
@@ -103,7 +116,10 @@ std::string function(const Function& function) {
   if (function.cpu && function.cpu == function.gpu) {
     field("runtime", name_of(function.cpu->runtime));
     if (!function.cpu->model.empty()) field("model", quoted(function.cpu->model));
-    if (!function.cpu->command.empty()) field("command", list(function.cpu->command, quoted));
+    if (!function.cpu->command.empty() && function.cpu->runtime == Runtime::python)
+      field("python", python(function.cpu->command));
+    else if (!function.cpu->command.empty())
+      field("command", list(function.cpu->command, quoted));
   } else {
     if (function.cpu) field("cpu", body_fields(*function.cpu));
     if (function.gpu) field("gpu", body_fields(*function.gpu));
