@@ -65,7 +65,8 @@ std::string text_of(at::IntArrayRef shape) {
   return out.str();
 }
 
-// What the model made of its inputs, and what those were: mostly it is their shapes that it could not use.
+// What torch says, first, since errors go by the name they begin with; then what the model was given: mostly it is the
+// shapes of its inputs that it could not use.
 Error refused(const std::exception& exception, const std::vector<TorchInput>& inputs, const std::vector<Port>& declared,
               std::uint32_t rows) {
   std::string given;
@@ -78,7 +79,7 @@ Error refused(const std::exception& exception, const std::vector<TorchInput>& in
     const auto port = std::ranges::find(declared, input.name, &Port::name);
     if (port != declared.end()) given += str(" (declared ", text_of(port->shape), ")");
   }
-  return {ErrorCode::internal, str("the model failed: ", failed(exception).message, "; it was given ",
+  return {ErrorCode::internal, str(failed(exception).message, "; the model was given ",
                                    given.empty() ? "no inputs" : given, " in a batch of ", rows)};
 }
 

@@ -185,6 +185,22 @@ TEST(PythonWorker, AsksForMoreSpace) {
   EXPECT_EQ(function.server.next<wire::Ran>().error, "there is no room for outputs of 100 bytes");
 }
 
+TEST(PythonWorker, RefusesAFunctionWhosePackagesAreNotThere) {
+  Interpreter interpreter;
+  const Source source("def run(inputs):\n  return {}\n");
+  const auto load = [&](std::vector<std::string> requirements) {
+    Body body = source.body();
+    body.command = std::move(requirements);
+    body.command.insert(body.command.begin(), "");
+    const std::string error = interpreter.server.load(body).error;
+    const std::size_t lacks = error.find(" lacks ");
+    return lacks == std::string::npos ? error : error.substr(lacks + 1);
+  };
+  const std::string lacking = load({"numpy>1", "no-such-package>=2", "numpy<1.0"});
+  EXPECT_TRUE(lacking.starts_with("lacks no-such-package>=2 (is not installed), numpy<1.0 (installed is ")) << lacking;
+  EXPECT_EQ(load({"numpy", "numpy>=1.2,<99,!=1.3", "numpy>=1.0a1", "numpy!=0.*"}), "");
+}
+
 TEST(PythonWorker, SaysWhatCannotBeLoadedAndGoesOn) {
   Interpreter interpreter;
   const auto load = [&](const std::string& text) {
@@ -192,7 +208,8 @@ TEST(PythonWorker, SaysWhatCannotBeLoadedAndGoesOn) {
     return interpreter.server.load(source.body()).error;
   };
   EXPECT_EQ(load("x = 1 / 0\n"), "ZeroDivisionError: division by zero");
-  EXPECT_EQ(load("run run\n"), "SyntaxError: invalid syntax");
+  EXPECT_TRUE(load("run run\n").starts_with("SyntaxError: invalid syntax")) << load("run run\n");
+  EXPECT_EQ(load("class NoWeights(Exception): pass\nraise NoWeights('none')\n"), "NoWeights: none");
   EXPECT_EQ(load("def load():\n  raise ValueError('no weights')\ndef run(inputs):\n  pass\n"),
             "ValueError: no weights");
   EXPECT_TRUE(load("x = 1\n").ends_with("does not define run(inputs)"));

@@ -163,9 +163,11 @@ TEST(TorchWorker, SaysWhatTheModelRaisedAndGoesOn) {
       "def forward(self, x):\n"
       "  assert float(x.sum()) >= 0.0, 'too negative'\n"
       "  return torch.matmul(x, x)\n");
-  EXPECT_EQ(torch.server.run({.inputs = {torch.floats("x", {1, 1}, {-5})}}).error, "AssertionError: too negative");
+  EXPECT_EQ(torch.server.run({.inputs = {torch.floats("x", {1, 1}, {-5})}}).error,
+            "AssertionError: too negative; the model was given input `x` of shape [1] in a batch of 1");
   EXPECT_EQ(torch.server.run({.inputs = {torch.floats("x", {1, 2}, {1, 2})}}).error,
-            "mat1 and mat2 shapes cannot be multiplied (1x2 and 1x2)");
+            "mat1 and mat2 shapes cannot be multiplied (1x2 and 1x2); the model was given input `x` of shape [2] in a "
+            "batch of 1");
   EXPECT_EQ(torch.server.run({.inputs = {torch.floats("x", {1, 1}, {5})}}).error, "");
 }
 
