@@ -49,9 +49,8 @@ struct Port {
 
 struct Body {
   Runtime runtime = Runtime::emulated;
-  std::string model;  // a file: TorchScript, kernel graph or Python source
-  // Runtime process: the program and its arguments. Python: the interpreter ("": the server's), then its requirements.
-  std::vector<std::string> command;
+  std::string model;                 // a file: TorchScript, kernel graph or Python source
+  std::vector<std::string> command;  // process: program, arguments; Python: interpreter ("": as usual), requirements
   friend bool operator==(const Body&, const Body&) = default;
   void visit(auto& archive) { archive(runtime, model, command); }
 };
