@@ -203,7 +203,7 @@ class Reader {
     }
     wants_id_ = true;
     if (Status done = check_input(head, model_); !done) return done;
-    if (!out_.inputs->empty() && head.batched != out_.form.batched) {
+    if (!out_.inputs->empty() && head.rows != out_.form.rows) {
       return invalid(str("input '", head.name, "' batch size does not match other inputs for '", model_.name, "'"));
     }
     wants_id_ = false;
@@ -212,7 +212,7 @@ class Reader {
 
   Status keep(Result<data::Tensor> tensor, const InputHead& head) {
     if (!tensor) return tensor.error();
-    out_.form.batched = head.batched;
+    out_.form.rows = head.rows;
     out_.inputs->push_back(*std::move(tensor));
     return Done{};
   }
@@ -293,7 +293,8 @@ Result<InferRequest> read_raw(std::string_view body, const live::Model& model, d
   InferRequest out;
   out.inputs = std::make_shared<data::Tensors>();
   out.inputs->push_back(*std::move(tensor));
-  out.form.batched = out.form.binary = true;
+  out.form.rows = 1;
+  out.form.binary = true;
   return out;
 }
 

@@ -22,6 +22,7 @@ struct Refusal {
   std::optional<Duration> retry_after;
   std::string_view stage;
   std::optional<double> latency_ms;
+  std::optional<std::size_t> row;
 };
 
 Reply as_reply(const Refusal& refusal) {
@@ -49,6 +50,10 @@ Reply as_reply(const Refusal& refusal) {
   if (refusal.latency_ms) {
     reply.body += ",\"latency_ms\":";
     append_json(reply.body, *refusal.latency_ms);
+  }
+  if (refusal.row) {
+    reply.body += ",\"row\":";
+    append_json(reply.body, *refusal.row);
   }
   reply.body += '}';
   return reply;
@@ -108,6 +113,8 @@ Refusal in_words_of_triton(Refusal refusal, std::string_view caller_id) {
 }
 
 Reply finished(Refusal refusal, const RefusedCall& call) {
+  refusal.row = call.row;
+  if (call.row) refusal.text = str("row ", *call.row, ": ", refusal.text);
   if (call.triton_errors && (refusal.status == 429 || refusal.status == 504)) {
     refusal = in_words_of_triton(std::move(refusal), call.caller_id);
   }

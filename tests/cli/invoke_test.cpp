@@ -68,6 +68,12 @@ TEST_F(Invoke, ShowsOutputsAndTheTimeAgainstTheObjective) {
             std::string::npos);
 }
 
+TEST_F(Invoke, SendsSeveralRows) {
+  answer_label();
+  EXPECT_EQ(invoke(R"(--data '{"x": [[1, 2], [3, 4], [5, 6]]}')").status, 0);
+  EXPECT_NE(sent().find(R"("shape":[3,2],"parameters":{"binary_data_size":24})"), std::string::npos) << sent();
+}
+
 TEST_F(Invoke, RepeatsARefusalWithItsCode) {
   fake_.answer("POST /v2/models/m/infer",
                R"({"error":"SLO cannot be met: needs 240 ms, deadline in 180 ms","code":"SLO_INFEASIBLE",)"

@@ -42,7 +42,7 @@ class Session:
         if body is not None:
             lines.append(f"> {shown(body)}")
         lines.append(f"< {status}")
-        kept = ("Allow", "Inference-Header-Content-Length", "Sluice-Request-Id", "Retry-After", "Content-Encoding", "Accept-Encoding")
+        kept = ("Allow", "Inference-Header-Content-Length", "Sluice-Request-Id", "Sluice-Row-Request-Ids", "Retry-After", "Content-Encoding", "Accept-Encoding")
         lines += [f"< {name}: {got_headers[name]}" for name in kept if name in got_headers]
         if got_headers.get("Content-Type", "application/json") != "application/json":
             lines.append(f"< Content-Type: {got_headers['Content-Type']}")
@@ -255,6 +255,15 @@ def identity(s):
     s.ask("DELETE", "/v1/tenants/acme")
     s.ask("DELETE", "/v1/tenants/default")
     s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
+
+
+def rows(s):
+    """Apart from `inference`: rows that arrive together may be run by further workers, which other parts count."""
+    two = {"inputs": [{**IMAGE["inputs"][0], "shape": [2, 2, 1], "data": [1, 2, 3, 4]}]}
+    s.ask("POST", "/v2/models/declared/infer", two)
+    s.comment("what is refused")
+    s.ask("POST", "/v2/models/declared/infer", {"inputs": [{**IMAGE["inputs"][0], "shape": [129, 2, 1], "data": []}]})
+    s.ask("POST", "/v2/models/declared/infer?async=true", two)
 
 
 def documented():
