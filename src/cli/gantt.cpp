@@ -62,13 +62,14 @@ class Picture {
 
   [[nodiscard]] std::string scale() const {
     const double each = step();
+    const bool short_one = total_ms_ < 1;
     std::string out = std::string(names_ + 4, ' ');
     const std::size_t begin = out.size();
     for (int i = 0; i * each <= total_ms_ * (1 + 1e-9); ++i) {
       out.resize(begin + column(i * each), ' ');
-      out += fmt::format("{:g}", i * each);
+      out += fmt::format("{:g}", i * each * (short_one ? 1000 : 1));
     }
-    return out + " ms\n";
+    return out + (short_one ? " µs\n" : " ms\n");
   }
 
   const Gantt& gantt_;

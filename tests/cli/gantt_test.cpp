@@ -39,8 +39,8 @@ TEST(Gantt, ShowsAStageTooShortForAColumn) {
 }
 
 TEST(Gantt, DrawsAnEmptyRequest) {
-  EXPECT_EQ(gantt({.deadline_ms = 0.2, .width = 20}), "    0         0.1       0.2 ms\n");
-  EXPECT_NE(gantt({}).find(" ms\n"), std::string::npos);
+  EXPECT_EQ(gantt({.deadline_ms = 0.2, .width = 20}), "    0         100       200 µs\n");
+  EXPECT_NE(gantt({}).find(" µs\n"), std::string::npos);
 }
 
 }  // namespace
