@@ -38,7 +38,10 @@ class Picture {
 
   [[nodiscard]] std::string line(const GanttStage& stage) const {
     std::string bar(gantt_.width + 1, ' ');
-    fill(bar, stage.ready_ms, stage.start_ms.value_or(gantt_.until_ms), stage.cold ? '~' : '.');
+    const double start_ms = stage.start_ms.value_or(gantt_.until_ms);
+    const double loaded_ms = std::min(start_ms, stage.ready_ms + stage.load_ms);
+    fill(bar, stage.ready_ms, loaded_ms, '~');
+    fill(bar, loaded_ms, start_ms, '.');
     if (stage.start_ms) {
       fill(bar, *stage.start_ms, stage.end_ms.value_or(gantt_.until_ms), '#');
       bar[column(*stage.start_ms)] = '#';

@@ -102,7 +102,8 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
                    .positions = *positions,
                    .earliest = state.now,
                    .latest = proposal.latest,
-                   .expected = expected.whole()};
+                   .expected = expected.whole(),
+                   .reason = proposal.reason};
   start_members(state, slot, queue.id, proposal, start);
   state.tell(out, std::move(start), proposals.work);
   return true;

@@ -104,6 +104,13 @@ struct BatchMember {
     archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes, places);
   }
 };
+// Why a batch was begun as it was, for those who read traces. Invokers have no use for it: it is neither sent nor part
+// of the hash of commands.
+struct BatchReason {
+  std::uint32_t considered = 0;      // configurations that the policy weighed; 0: it does not say
+  std::uint32_t no_room = 0;         // of them: cheaper than the one that was taken, and fitted nowhere at that time
+  Time company_from, company_until;  // the queue was kept waiting for further invocations; equal: it was not
+};
 struct StartBatch {
   BatchId id;  // never used again: what is tried again is a batch of its own
   InvokerId invoker;
@@ -117,6 +124,7 @@ struct StartBatch {
   SlicePositions positions;
   Time earliest, latest;  // the window in which it may start
   Duration expected;
+  BatchReason reason = {};
   void visit(auto& archive) {
     archive(id, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
             earliest, latest, expected);

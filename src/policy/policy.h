@@ -27,6 +27,7 @@ struct Proposal {
   Time latest = Time::max();  // it may start; later it is not run
   Level load = Level::none;   // above none: nothing starts, the function is loaded there, as far as this
   std::uint16_t gpu = 0;      // there: level device
+  BatchReason reason = {};
 };
 
 // Ranked alternatives for one queue, and what finding them took. Or the verdict that some of its invocations are not

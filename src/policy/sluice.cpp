@@ -245,14 +245,28 @@ class SluiceDispatch final : public Dispatch {
     const bool hopeless = lost() || view.now > timeout_of(queue);
     if (drops && hopeless) return drop_oldest(view, queue, out);
     // Mostly the first one fits: a heap instead of a sorted list.
+    BatchReason reason{.considered = considered(queue)};
     for (auto end = scored_.end(); end != scored_.begin() && scored_.front().score < miss; --end) {
-      if (offer(view, queue, scored_.front(), out)) return;
+      if (offer(view, queue, scored_.front(), out)) return give_reason(queue, reason, out);
+      reason.no_room += scored_.front().near ? 0 : 1;
       std::pop_heap(scored_.begin(), end, worse);
     }
     // It is worth running, but nothing fits now. If nothing ends before, that changes when it is late.
     for (const Time at : {queue.waiting.front().deadline, timeout_of(queue)}) {
       if (at >= view.now && (!wake_ || at < *wake_)) wake_ = at + Duration::ns(1);
     }
+  }
+
+  // Configurations among scored_, which has those that may run beside their inputs twice.
+  [[nodiscard]] std::uint32_t considered(const Queue& queue) const {
+    const bool twice = settings_.locality && queue.waiting.front().inputs_at.valid();
+    return static_cast<std::uint32_t>(twice ? (scored_.size() + 1) / 2 : scored_.size());
+  }
+  void give_reason(const Queue& queue, BatchReason reason, Proposals& out) const {
+    const Pause& pause = state_->pauses[queue.id.index()];
+    reason.company_from = pause.begin;
+    reason.company_until = pause.end;
+    out.ranked.front().reason = reason;
   }
 
   // What is late is answered nevertheless where being late is allowed for, but not for ever: three times the request's
@@ -278,11 +292,16 @@ class SluiceDispatch final : public Dispatch {
     const double budget = (queue.waiting.front().deadline - view.now).to_ms() / kMargin;
     const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
     const auto cap = static_cast<plan::BatchCap>(queue.waiting.size());
+    BatchReason reason;
     for (const plan::Option& option : queue.planner->query(queue.model_stage, cap, budget, workspace_)) {
       const Choice choice{option.candidate, candidates[option.candidate].configuration,
                           candidates[option.candidate].ms};
       const bool near = queue.waiting.front().inputs_at.valid();
-      if ((near && offer(view, queue, {0, &choice, true}, out)) || offer(view, queue, {0, &choice, false}, out)) return;
+      if ((near && offer(view, queue, {0, &choice, true}, out)) || offer(view, queue, {0, &choice, false}, out)) {
+        reason.considered = static_cast<std::uint32_t>(workspace_.options.size());
+        return give_reason(queue, reason, out);
+      }
+      ++reason.no_room;
     }
     if (workspace_.options.empty() && settings_.drop) drop_oldest(view, queue, out);
   }

@@ -21,6 +21,41 @@ TEST(Sluice, TakesTheCheapConfigurationWhenThereIsTimeAndTheFastOneWhenThereIsNo
   EXPECT_EQ(strict.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));
 }
 
+TEST(Sluice, SaysWhyAConfigurationWasTaken) {
+  Stand stand("sluice", {kStage}, 400);
+  stand.invoker(0, 8, 5).arrive(1);
+  EXPECT_EQ(stand.decide().size(), 1u);
+  EXPECT_EQ(stand.last_start().reason.considered, 2u);  // of three one is for two
+  EXPECT_EQ(stand.last_start().reason.no_room, 0u);
+  const Rows cheap_and_wide{{1, 1, 1, 100}, {1, 1, 4, 20}};
+  Stand narrow("sluice", {cheap_and_wide}, 400);
+  EXPECT_EQ(narrow.invoker(0, 8, 5).arrive(1).arrive(2).decide(),
+            (Starts{"s0 of 1: (1,1,4) on 0", "s0 of 2: (1,1,1) on 0"}));
+  EXPECT_EQ(narrow.last_start().reason.considered, 2u);
+  EXPECT_EQ(narrow.last_start().reason.no_room, 1u);
+}
+
+TEST(Sluice, SaysHowLongItWaitedForCompany) {
+  Stand stand("sluice", {kStage}, 400);
+  stand.invoker(0, 8, 7);
+  bool paused = false;
+  for (int i = 0; i < 40; ++i) {
+    stand.at(20.0 * i).arrive(static_cast<std::uint64_t>(i) + 1);
+    for (const std::string& start : stand.decide()) {
+      const BatchReason& reason = stand.last_start().reason;
+      const Time ready = stand.last_start().members.front().ready;
+      const bool two = start.find("(2,1,1)") != std::string::npos;
+      const Duration company = reason.company_until - std::max(ready, reason.company_from);
+      if (i > 20 && two && ready < Time::from_ns(Duration::ms(20.0 * i).count_ns())) {
+        EXPECT_EQ(company, Duration::ms(20)) << i;
+        paused = true;
+      }
+    }
+    if (i > 8) stand.finish_all();
+  }
+  EXPECT_TRUE(paused);
+}
+
 TEST(Sluice, KeepsTimeBackForNoise) {
   Stand stand("sluice", {kStage}, 102);  // enough on the mean, a miss in a third of all cases
   EXPECT_EQ(stand.invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,4) on 0"}));

@@ -128,6 +128,7 @@ class Stand {
   }
   [[nodiscard]] core::Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const Reject& last_reject() const { return last_reject_; }
+  [[nodiscard]] const StartBatch& last_start() const { return started_.back(); }
   [[nodiscard]] const std::vector<std::uint64_t>& states() const { return states_; }  // charged, by batch
 
  private:

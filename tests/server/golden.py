@@ -15,7 +15,7 @@ from serving import HERE, Failure, Folder, Server, deployment, floats, wait_unti
 
 GOLDEN = HERE / "golden"
 # Fields whose value depends on the run, the machine or the clock.
-VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "uptime_s", "data", "pid",
+VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "load_ms", "company_ms", "room_ms", "left_ms", "uptime_s", "data", "pid",
             "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "workers_enforced",
             "bytes_out", "used"}
 TIMED_METRIC = re.compile(r"^(\w*(?:seconds|duration_us|dollars_total|object_bytes|step_plans)\w*(?:\{[^}]*\})?) \S+$", re.M)
