@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gateway/http_reply.h"
 #include "gateway/models.h"
 
 namespace sluice::gateway {
@@ -255,7 +256,8 @@ Reply readiness(const live::Snapshot& snapshot, const Principal& principal) {
   }
   if (ready) return {.body = text_of({{"ready", true}})};
   return {.status = 503,
-          .body = text_of({{"ready", false}, {"error", "not ready"}, {"applications", std::move(list)}})};
+          .body = text_of({{"ready", false}, {"error", "not ready"}, {"applications", std::move(list)}}),
+          .headers = std::string(kRetryLater)};
 }
 
 std::string nodes_page(const live::Snapshot& snapshot, const Principal& principal) {

@@ -12,6 +12,7 @@
 namespace sluice::gateway {
 namespace {
 
+constexpr Duration kRetryNoCapacity = Duration::s(10);  // as kRetryLater
 constexpr std::string_view kQueueFull = "Exceeds maximum queue size", kExpired = "Request timeout expired";
 
 struct Refusal {
@@ -70,6 +71,7 @@ Refusal rejected(const live::Answer& answer, std::string_view model) {
   switch (answer.reason) {
     case RejectReason::no_capacity:
       refusal.status = 503;  // trying again does not help while things are as they are
+      if (!refusal.retry_after) refusal.retry_after = kRetryNoCapacity;
       break;
     case RejectReason::not_deployed:
     case RejectReason::not_reservable:
@@ -108,6 +110,7 @@ Refusal of(const live::Answer& answer, std::string_view model) {
 Refusal in_words_of_triton(Refusal refusal, std::string_view caller_id) {
   const bool expired = refusal.status == 504;
   refusal.status = 503;
+  if (!refusal.retry_after) refusal.retry_after = Duration::s(1);
   refusal.text = id_prefix(caller_id) + std::string(expired ? kExpired : kQueueFull);
   return refusal;
 }
