@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,8 +82,9 @@ class Gateway {
 class Door {
  public:
   virtual ~Door() = default;
-  // False: too many are before it, and the arrival is as it was. `from` is told once how the request ended.
-  [[nodiscard]] virtual bool offer(Arrival& arrival, Gateway& from) = 0;
+  // All of them arrive at one instant, so that the scheduler may batch them together. False: too many requests are
+  // before them; none was let in, and the arrivals are as they were. `from` is told once how each request ended.
+  [[nodiscard]] virtual bool offer(std::span<Arrival> arrivals, Gateway& from) = 0;
   // It is answered as cancelled, unless it was answered before.
   virtual void cancel(RequestId request) = 0;
   virtual void taken(AnswerTaken taken) = 0;

@@ -98,7 +98,7 @@ void Porter::take(Arrival& arrival) {
     return;
   }
   if (untaken_.contains(id) || !inside_.insert(id).second) return;  // it came before the gap
-  if (door_.offer(arrival, *this)) return;
+  if (door_.offer({&arrival, 1}, *this)) return;
   inside_.erase(id);
   refuse(id, Answered::Kind::rejected);
 }

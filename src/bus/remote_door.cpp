@@ -6,12 +6,14 @@
 
 namespace sluice::bus {
 
-bool RemoteDoor::offer(Arrival& arrival, Gateway& from) {
+bool RemoteDoor::offer(std::span<Arrival> arrivals, Gateway& from) {
   const std::lock_guard lock(mutex_);
-  if (offered_.size() >= options_.waiting_max) return false;
-  out_.queue(arrival);
-  const RequestId id = arrival.request;
-  offered_.insert_or_assign(id, Offered{std::move(arrival), &from});
+  if (offered_.size() + arrivals.size() > options_.waiting_max) return false;
+  for (Arrival& arrival : arrivals) {
+    out_.queue(arrival);
+    const RequestId id = arrival.request;
+    offered_.insert_or_assign(id, Offered{std::move(arrival), &from});
+  }
   return true;
 }
 

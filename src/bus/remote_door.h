@@ -24,7 +24,7 @@ class RemoteDoor final : public Door {
   };
   RemoteDoor(Transport& transport, const Options& options) : transport_(transport), options_(options) {}
 
-  [[nodiscard]] bool offer(Arrival& arrival, Gateway& from) override;
+  [[nodiscard]] bool offer(std::span<Arrival> arrivals, Gateway& from) override;
   void cancel(RequestId request) override;
   void taken(AnswerTaken taken) override;
 

@@ -156,6 +156,47 @@ void add_completion(CLI::App& app, int& status) {
   command->callback([shell, &status] { status = completion(*shell); });
 }
 
+// The option by its name, "--slo" of "--slo=3s".
+std::string name_of(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
+// The first word of the command line that nothing takes, with the nearest that something does; empty: there is none.
+std::string unknown_word(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const std::vector<std::string> left = command->remaining();
+  if (left.empty()) return "";
+  const bool option = left.front().starts_with('-');
+  const std::string word = option ? name_of(left.front()) : left.front();
+  std::vector<std::string> names;
+  if (option) {
+    for (const CLI::Option* one : command->get_options()) {
+      for (const std::string& name : one->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* one : command->get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(one->get_name());
+  }
+  if (names.empty()) return "";  // it takes no further words
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto near = nearest(word, views);
+  const std::string of = command == &app ? "" : str(" of 'sluice ", command->get_name(), "'");
+  return str("unknown ", option ? "option" : "command", " '", printable(word), "'", of,
+             near ? str(": did you mean '", *near, "'?") : "");
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  const bool words = code == CLI::ExitCodes::ExtrasError || code == CLI::ExitCodes::RequiredError;
+  const std::string unknown = words ? unknown_word(app) : "";
+  const auto parsed = app.get_subcommands();
+  const std::string of = parsed.empty() ? "" : parsed.front()->get_name() + " ";
+  std::fprintf(stderr, "error: %s\nTry: sluice %s--help\n", unknown.empty() ? error.what() : unknown.c_str(),
+               of.c_str());
+  return 2;
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -183,8 +224,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    std::fprintf(stderr, "error: %s\nTry: sluice --help\n", e.what());
-    return 2;
+    return wrong_usage(app, e);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return 2;

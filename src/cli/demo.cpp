@@ -132,8 +132,9 @@ Status show_calls(live::Platform& platform, const std::string& folder, const std
   say(str(kDraws, ": the same picture in, out: ", demo, "/card.png, the card alone (", line(*drawn), ")"));
   say("\nTry it:");
   say(str("  curl -s ", url, "/v2/models/", kReads, "/infer -d @", demo, "/request.json"));
-  say(str("  sluice invoke ", kReads, " --image image=", folder, "/scenes/1_input.png --server ", url));
-  say(str("  sluice requests --server ", url, "     and then: sluice trace ID"));
+  const std::string sluice = own_command();
+  say(str("  ", sluice, " invoke ", kReads, " --image image=", folder, "/scenes/1_input.png --server ", url));
+  say(str("  ", sluice, " requests --server ", url, "     and then: ", sluice, " trace ID --server ", url));
   return Done{};
 }
 

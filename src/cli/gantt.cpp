@@ -38,7 +38,10 @@ class Picture {
 
   [[nodiscard]] std::string line(const GanttStage& stage) const {
     std::string bar(gantt_.width + 1, ' ');
-    fill(bar, stage.ready_ms, stage.start_ms.value_or(gantt_.until_ms), stage.cold ? '~' : '.');
+    const double start_ms = stage.start_ms.value_or(gantt_.until_ms);
+    const double loaded_ms = std::min(start_ms, stage.ready_ms + stage.load_ms);
+    fill(bar, stage.ready_ms, loaded_ms, '~');
+    fill(bar, loaded_ms, start_ms, '.');
     if (stage.start_ms) {
       fill(bar, *stage.start_ms, stage.end_ms.value_or(gantt_.until_ms), '#');
       bar[column(*stage.start_ms)] = '#';
@@ -62,13 +65,14 @@ class Picture {
 
   [[nodiscard]] std::string scale() const {
     const double each = step();
+    const bool short_one = total_ms_ < 1;
     std::string out = std::string(names_ + 4, ' ');
     const std::size_t begin = out.size();
     for (int i = 0; i * each <= total_ms_ * (1 + 1e-9); ++i) {
       out.resize(begin + column(i * each), ' ');
-      out += fmt::format("{:g}", i * each);
+      out += fmt::format("{:g}", i * each * (short_one ? 1000 : 1));
     }
-    return out + " ms\n";
+    return out + (short_one ? " µs\n" : " ms\n");
   }
 
   const Gantt& gantt_;

@@ -10,7 +10,7 @@ struct GanttStage {
   std::string name;
   double ready_ms = 0;                     // after the arrival, like all times here
   std::optional<double> start_ms, end_ms;  // nothing: not yet
-  bool cold = false;                       // it waited for its function to be loaded
+  double load_ms = 0;                      // after `ready_ms`: it waited for its function to be loaded
   std::string beside;                      // configuration and the like
 };
 

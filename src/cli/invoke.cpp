@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "cli/invoke_inputs.h"
 #include "cli/invoke_outputs.h"
@@ -99,32 +101,109 @@ double percentile(const std::vector<double>& sorted, double p) {
 }
 
 // Calls in a row on one connection; times as seen from here.
-int repeatedly(const InvokeOptions& options, client::HttpClient& server, const client::HttpRequest& request) {
-  std::vector<double> times;
-  std::string refused;
-  std::vector<OwnTensor> last;
-  {
-    Progress progress("invoking " + options.application, static_cast<std::uint64_t>(options.repeat));
-    for (int i = 0; i < options.repeat; ++i, progress.add(1)) {
-      auto answered = timed(server, request);
-      if (!answered) return failed(answered.error().message);
-      if (!answered->response.ok()) {
-        refused = refusal(answered->response);
-        continue;
-      }
-      times.push_back(answered->ms);
-      if (auto outputs = outputs_of(answered->response)) last = std::move(*outputs);
+struct Repeated {
+  std::vector<double> times;                   // of those that were answered, in milliseconds; later sorted
+  std::vector<std::string> ids;                // of those
+  std::size_t late = 0;                        // of those, as the server says
+  std::map<std::string, std::size_t> refused;  // the others, by their code
+  std::string last_refusal;
+  std::vector<OwnTensor> last;  // outputs
+  [[nodiscard]] std::size_t missing() const {
+    std::size_t out = 0;
+    for (const auto& [kind, count] : refused) out += count;
+    return out;
+  }
+};
+
+// "OVERLOADED", or "HTTP 404" where the server has no word for it.
+std::string kind_of(const client::HttpResponse& refused) {
+  const auto json = data::parse_json(refused.body);
+  const std::string code = json ? text_at(*json, "code") : "";
+  return code.empty() ? fmt::format("HTTP {}", refused.status) : code;
+}
+
+Result<Repeated> call_repeatedly(const InvokeOptions& options, client::HttpClient& server,
+                                 const client::HttpRequest& request) {
+  Repeated out;
+  Progress progress("invoking " + options.application, static_cast<std::uint64_t>(options.repeat));
+  for (int i = 0; i < options.repeat; ++i, progress.add(1)) {
+    auto answered = timed(server, request);
+    if (!answered) return answered.error();
+    if (!answered->response.ok()) {
+      out.last_refusal = refusal(answered->response);
+      ++out.refused[kind_of(answered->response)];
+      continue;
     }
+    out.times.push_back(answered->ms);
+    out.ids.push_back(id_of(answered->response));
+    if (auto outputs = outputs_of(answered->response)) out.last = std::move(*outputs);
   }
-  const std::size_t missing = static_cast<std::size_t>(options.repeat) - times.size();
+  return out;
+}
+
+// Asked when all calls are over, so that it does not come between them.
+void count_late(client::HttpClient& server, Repeated& repeated) {
+  Progress progress("asking which were in time", repeated.ids.size());
+  for (const std::string& id : repeated.ids) {
+    progress.add(1);
+    if (id.empty()) continue;
+    const auto record = ask(server, {.target = "/v1/requests/" + full_id(id)});
+    if (record && text_at(record->json, "state") == "late") ++repeated.late;
+  }
+}
+
+// "missed 4: 1 late, 2 OVERLOADED, 1 STAGE_FAILED".
+std::string misses_text(const Repeated& repeated) {
+  const std::size_t missed = repeated.late + repeated.missing();
+  if (missed == 0) return "missed none";
+  std::string out = fmt::format("missed {}: ", missed);
+  if (repeated.late > 0) out += fmt::format("{} late", repeated.late);
+  for (const auto& [kind, count] : repeated.refused)
+    out += fmt::format("{}{} {}", out.ends_with(": ") ? "" : ", ", count, kind);
+  return out;
+}
+
+constexpr std::array kPercentiles = {50.0, 95.0, 99.0};
+
+std::string repeated_json(const InvokeOptions& options, const Repeated& repeated) {
+  data::JsonObject latency, refused;
+  const auto add_latency = [&](std::string name, double ms) { latency.push_back({std::move(name), Json{ms}}); };
+  if (!repeated.times.empty()) {
+    for (const double p : kPercentiles) add_latency(fmt::format("p{}", p), percentile(repeated.times, p));
+    add_latency("max", repeated.times.back());
+  }
+  const auto whole = [](std::size_t count) { return Json{static_cast<std::int64_t>(count)}; };
+  for (const auto& [kind, count] : repeated.refused) refused.push_back({kind, whole(count)});
+  return data::to_text(Json{data::JsonObject{{"application", Json{options.application}},
+                                             {"calls", whole(static_cast<std::size_t>(options.repeat))},
+                                             {"answered", whole(repeated.times.size())},
+                                             {"late", whole(repeated.late)},
+                                             {"refused", Json{std::move(refused)}},
+                                             {"latency_ms", Json{std::move(latency)}},
+                                             {"last_error", Json{repeated.last_refusal}}}});
+}
+
+int repeatedly(const InvokeOptions& options, client::HttpClient& server, const client::HttpRequest& request) {
+  auto repeated = call_repeatedly(options, server, request);
+  if (!repeated) return failed(repeated.error().message);
+  count_late(server, *repeated);
+  std::vector<double>& times = repeated->times;
+  std::sort(times.begin(), times.end());
+  if (options.server.json) {
+    fmt::print("{}\n", repeated_json(options, *repeated));
+    return repeated->missing() == 0 ? 0 : 1;
+  }
   if (!times.empty()) {
-    std::sort(times.begin(), times.end());
-    fmt::print("{} {} of {} calls of {} answered: p50 {}, p95 {}, p99 {}, most {}\n", green("ok:"), times.size(),
-               options.repeat, options.application, ms_text(percentile(times, 50)), ms_text(percentile(times, 95)),
-               ms_text(percentile(times, 99)), ms_text(times.back()));
-    if (const int status = write_outputs(options, last); status != 0) return status;
+    std::string shown;
+    for (const double p : kPercentiles) shown += fmt::format("p{} {}, ", p, ms_text(percentile(times, p)));
+    fmt::print("{} {} of {} calls of {} answered: {}most {}; {}\n", green("ok:"), times.size(), options.repeat,
+               options.application, shown, ms_text(times.back()), misses_text(*repeated));
+    if (const int status = write_outputs(options, repeated->last); status != 0) return status;
   }
-  return missing == 0 ? 0 : failed(fmt::format("{} were not, the last one: {}", missing, refused));
+  if (repeated->missing() == 0) return 0;
+  return failed(fmt::format("{} were not{}, the last one: {}", repeated->missing(),
+                            times.empty() ? fmt::format(" answered, {}", misses_text(*repeated)) : "",
+                            repeated->last_refusal));
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ bool same(const std::vector<std::int64_t>& declared, std::span<const std::int64_
                     [](std::int64_t want, std::int64_t have) { return want < 0 || want == have; });
 }
 
-// As declared, or with a leading 1 for the batch.
+// As declared, or with a leading number of rows; how many there may be is the server's to say.
 bool fits(const Port& port, const data::TensorInfo& info) {
   const std::span<const std::int64_t> shape = info.shape;
-  const bool batched = !shape.empty() && shape.front() == 1 && same(port.shape, shape.subspan(1));
+  const bool batched = !shape.empty() && shape.front() >= 1 && same(port.shape, shape.subspan(1));
   return port.type == info.type && (batched || same(port.shape, shape));
 }
 

@@ -12,6 +12,7 @@ namespace sluice::cli {
 std::string ms_text(double ms) {
   const double size = std::abs(ms);
   if (size >= 9'999.5) return fmt::format("{:.1f} s", ms / 1000);
+  if (size < 0.9995 && ms != 0) return fmt::format("{:.3g} µs", ms * 1000);
   if (size >= 99.95 || ms == std::round(ms)) return fmt::format("{:.0f} ms", ms);
   if (size >= 9.995) return fmt::format("{:.1f} ms", ms);
   return fmt::format("{:.2f} ms", ms);

@@ -114,6 +114,18 @@ Result<invoker::Spawner::Options> spawner_options(const std::string& directory) 
   return out;
 }
 
+std::string own_command() {
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  if (failed) return "sluice";
+  for (const std::string& folder : parts_of(std::getenv("PATH"), ':')) {
+    if (fs::equivalent(fs::path(folder) / "sluice", self, failed)) return "sluice";
+  }
+  const fs::path from_here = fs::proximate(self, failed);
+  if (failed) return self.string();
+  return from_here.has_parent_path() ? from_here.string() : "./" + from_here.string();
+}
+
 std::string example_folder(const std::string& name) {
   std::error_code failed;
   for (fs::path above = own_folder();; above = above.parent_path()) {

@@ -16,6 +16,9 @@ namespace sluice::cli {
 // The interpreter of Python functions: $SLUICE_PYTHON, else the first that has numpy of python3 and the system's.
 [[nodiscard]] std::string python_program();
 
+// How a shell in this folder calls this program: `sluice` where PATH has it, else its path.
+[[nodiscard]] std::string own_command();
+
 // A folder of examples beside the program or above it ("vision"); empty: there is none.
 [[nodiscard]] std::string example_folder(const std::string& name);
 

@@ -17,8 +17,7 @@ bool vouches_for(const Condition& condition, StageId stage) {
   const auto vouches = [&](const Condition& term) { return vouches_for(term, stage); };
   if (condition.kind == Condition::Kind::all)
     return std::any_of(condition.terms.begin(), condition.terms.end(), vouches);
-  return condition.kind == Condition::Kind::any &&
-         std::all_of(condition.terms.begin(), condition.terms.end(), vouches);
+  return condition.kind == Condition::Kind::any && std::all_of(condition.terms.begin(), condition.terms.end(), vouches);
 }
 
 class WorkflowDoubts {

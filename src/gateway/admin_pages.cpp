@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gateway/http_reply.h"
 #include "gateway/models.h"
 
 namespace sluice::gateway {
@@ -109,7 +110,24 @@ ordered_json after(Time time, Time arrival) {
   return time == Time() ? ordered_json() : ordered_json((time - arrival).to_ms());
 }
 
-ordered_json stage_of(const live::StageRecord& stage, Time arrival) {
+ordered_json waited_of(const live::StageRecord& stage) {
+  const Duration room = stage.start - stage.ready - stage.loading - stage.company;
+  return {{"load_ms", stage.loading.to_ms()},
+          {"company_ms", stage.company.to_ms()},
+          {"room_ms", std::max(0.0, room.to_ms())},
+          {"retry_ms", stage.retry.to_ms()}};
+}
+
+// Null: the scheduler does not say.
+ordered_json reason_of(const live::StageRecord& stage, Time deadline) {
+  if (stage.reason.considered == 0) return nullptr;
+  return {{"considered", stage.reason.considered},
+          {"no_room", stage.reason.no_room},
+          {"left_ms", (deadline - stage.start).to_ms()}};
+}
+
+ordered_json stage_of(const live::StageRecord& stage, const live::RequestRecord& request) {
+  const Time arrival = request.arrival;
   return {{"stage", stage.stage},
           {"function", stage.function},
           {"ready_ms", after(stage.ready, arrival)},
@@ -122,6 +140,8 @@ ordered_json stage_of(const live::StageRecord& stage, Time arrival) {
           {"members", stage.members},
           {"attempt", stage.attempt},
           {"cold", stage.cold},
+          {"waited", waited_of(stage)},
+          {"why", reason_of(stage, request.deadline)},
           {"error", stage.error},
           {"log", stage.log}};
 }
@@ -214,7 +234,7 @@ std::string trace_page(const live::RequestRecord& record, const RequestIds& ids)
   ordered_json page = request_of(record, ids);
   page["deadline_ms"] = (record.deadline - record.arrival).to_ms();
   page["stages"] = ordered_json::array();
-  for (const live::StageRecord& stage : record.stages) page["stages"].push_back(stage_of(stage, record.arrival));
+  for (const live::StageRecord& stage : record.stages) page["stages"].push_back(stage_of(stage, record));
   return text_of(page);
 }
 
@@ -259,7 +279,8 @@ Reply readiness(const live::Snapshot& snapshot, const Principal& principal) {
   }
   if (ready) return {.body = text_of({{"ready", true}})};
   return {.status = 503,
-          .body = text_of({{"ready", false}, {"error", "not ready"}, {"applications", std::move(list)}})};
+          .body = text_of({{"ready", false}, {"error", "not ready"}, {"applications", std::move(list)}}),
+          .headers = std::string(kRetryLater)};
 }
 
 std::string nodes_page(const live::Snapshot& snapshot, const Principal& principal) {

@@ -78,7 +78,7 @@ void Connection::refuse() {
   error_code ignored;
   transport_.socket().non_blocking(true, ignored);
   const std::size_t max = thread_->shared().options.connections_max;
-  refuse_request(503, str("too many connections: at most ", max, " may be open"), "Retry-After: 1\r\n");
+  refuse_request(503, str("too many connections: at most ", max, " may be open"), std::string(kRetrySoon));
 }
 
 void Connection::enter(Phase phase) {
@@ -142,7 +142,8 @@ void Connection::read() {
   asio::mutable_buffer target;
   if (into_body_) {
     const BodyBuffer::Room room = body_.room(length_ - body_.size());
-    if (room.size == 0) return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+    if (room.size == 0)
+      return refuse_request(503, "too many bytes of request bodies in flight", std::string(kRetrySoon));
     target = asio::buffer(room.data, room.size);
   } else {
     const bool waits_for_body = phase_ == Phase::body && in_place_;
@@ -268,7 +269,7 @@ bool Connection::take_sized_body() {
   if (!in_place_) {
     const std::string_view come = in_.view().substr(0, length_ - body_.size());
     if (!body_.append(come)) {
-      refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+      refuse_request(503, "too many bytes of request bodies in flight", std::string(kRetrySoon));
       return false;
     }
     in_.consume(come.size());
@@ -349,7 +350,9 @@ void Connection::serve_elsewhere(std::shared_ptr<Turn> turn) {
   ServerShared& shared = thread_->shared();
   auto large = std::make_shared<LargeRequest>(head_, principal_, encoding_, shared.bodies);
   if (in_place_ && !large->body.append(body())) {
-    return finish(error_reply(503, "too many bytes of request bodies in flight"));
+    Reply busy = error_reply(503, "too many bytes of request bodies in flight");
+    busy.headers = kRetrySoon;
+    return finish(std::move(busy));
   }
   if (!in_place_) large->body.swap(body_);
   serve_large(std::move(large), shared, std::move(turn));
@@ -408,7 +411,7 @@ void Connection::refuse_parse(error_code error) {
                                    " bytes: 'sluice up --max-request-bytes' says how long it may be"));
   }
   if (error == http::error::buffer_overflow) {
-    return refuse_request(503, "too many bytes of request bodies in flight", "Retry-After: 1\r\n");
+    return refuse_request(503, "too many bytes of request bodies in flight", std::string(kRetrySoon));
   }
   refuse_request(400, str("this is no HTTP request: ", error.message()));
 }

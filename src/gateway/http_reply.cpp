@@ -73,7 +73,9 @@ void append_head(std::string& out, const Reply& reply, bool keep_alive) {
 }
 
 Reply error_reply(unsigned status, std::string_view text) {
-  return {.status = status, .body = error_json(text)};
+  Reply reply{.status = status, .body = error_json(text)};
+  if (status == 503) reply.headers = kRetryLater;
+  return reply;
 }
 
 }  // namespace sluice::gateway

@@ -19,7 +19,9 @@ Request request_of(const Head& head, std::string_view body, const Principal& pri
 
 Reply not_unpacked(const Error& error) {
   const bool limit = error.code == ErrorCode::unavailable;
-  return error_reply(error.code == ErrorCode::too_large ? 413 : limit ? 503 : 400, error.message);
+  Reply reply = error_reply(error.code == ErrorCode::too_large ? 413 : limit ? 503 : 400, error.message);
+  if (limit) reply.headers = kRetrySoon;
+  return reply;
 }
 
 void serve_large(std::shared_ptr<LargeRequest> request, ServerShared& shared, Respond respond) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "domain/wiring.h"
 #include "gateway/model_pages.h"
+#include "gateway/oip_input.h"
 
 namespace sluice::gateway {
 namespace {
@@ -122,7 +123,7 @@ std::string model_config(const live::Model& model) {
   ordered_json config = {{"name", model.name}, {"platform", platform_of(model)}};
   if (model.is_function) config["backend"] = "sluice";
   config["version_policy"] = {{"latest", {{"num_versions", 1}}}};
-  config["max_batch_size"] = 1;
+  config["max_batch_size"] = model.inputs.empty() ? 1 : kRowsMax;  // of inputs that are not declared rows are unknown
   config["input"] = ports_of(model.inputs);
   config["output"] = ports_of(model.outputs);
   if (model.is_function) {

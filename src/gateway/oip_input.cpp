@@ -96,11 +96,11 @@ Status check_input(InputHead& head, const live::Model& model) {
     return invalid(str("unexpected shape for input '", head.name, "' for model '", model.name, "'. Expected ",
                        shape_text(shown_shape(*port)), ", got ", shape_text(head.shape), "."));
   }
-  if (head.shape.front() > 1) {
-    return invalid(str("inference request batch-size must be <= 1 for '", model.name, "'"));
+  if (head.shape.front() > kRowsMax) {
+    return invalid(str("inference request batch-size must be <= ", kRowsMax, " for '", model.name, "'"));
   }
-  head.shape.pop_front();
-  head.batched = true;
+  head.rows = static_cast<std::uint32_t>(head.shape.front());
+  if (head.rows == 1) head.shape.pop_front();
   return Done{};
 }
 

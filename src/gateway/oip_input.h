@@ -15,6 +15,9 @@ namespace sluice::gateway {
 
 using data::Shape;
 
+// Rows that one request may bring: the most invocations that a single body starts.
+inline constexpr std::uint32_t kRowsMax = 128;
+
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);  // "[-1,16]"
 // As metadata shows it: with the batch dimension in front.
 [[nodiscard]] Shape shown_shape(const Port& port);
@@ -29,10 +32,10 @@ struct InputHead {
   std::string name;
   DataType type = DataType::fp32;
   Shape shape;
-  bool batched = false;  // it had a batch dimension of 1, which is gone from `shape`
+  std::uint32_t rows = 0;  // its batch dimension; 0: it has none. A dimension of 1 is gone from `shape`
 };
 
-// Checks the head against what the model declares and takes the batch dimension off. Errors want id_prefix().
+// Checks the head against what the model declares and finds the batch dimension. Errors want id_prefix().
 [[nodiscard]] Status check_input(InputHead& head, const live::Model& model);
 
 // Room for `bytes` as the tensor `head`. too_large: never, unavailable: not now.

@@ -63,7 +63,7 @@ class Reader {
     if (document.current_location().error() == simdjson::SUCCESS) return json_error(simdjson::TRAILING_CONTENT);
     if (!has_inputs) return invalid("Unable to parse 'inputs': attempt to access non-existing object member 'inputs'");
     if (!raw_.empty()) return invalid(str("unexpected additional input data for model '", model_.name, "'"));
-    if (model_.inputs.empty() && !model_.lists) out_.form.batched = live::take_batch_dimension_off(*out_.inputs);
+    if (model_.inputs.empty() && !model_.lists) out_.form.rows = live::take_batch_dimension_off(*out_.inputs) ? 1 : 0;
     return check_all_there();
   }
 
@@ -205,7 +205,7 @@ class Reader {
     }
     wants_id_ = true;
     if (Status done = check_input(head, model_); !done) return done;
-    if (!out_.inputs->empty() && head.batched != out_.form.batched) {
+    if (!out_.inputs->empty() && head.rows != out_.form.rows) {
       return invalid(str("input '", head.name, "' batch size does not match other inputs for '", model_.name, "'"));
     }
     wants_id_ = false;
@@ -214,7 +214,7 @@ class Reader {
 
   Status keep(Result<data::Tensor> tensor, const InputHead& head) {
     if (!tensor) return tensor.error();
-    out_.form.batched = head.batched;
+    out_.form.rows = head.rows;
     out_.inputs->push_back(*std::move(tensor));
     return Done{};
   }
@@ -295,7 +295,8 @@ Result<InferRequest> read_raw(std::string_view body, const live::Model& model, d
   InferRequest out;
   out.inputs = std::make_shared<data::Tensors>();
   out.inputs->push_back(*std::move(tensor));
-  out.form.batched = out.form.binary = true;
+  out.form.rows = 1;
+  out.form.binary = true;
   return out;
 }
 

@@ -29,13 +29,13 @@ struct RequestedOutput {
 // How the caller wants its answer.
 struct ResponseForm {
   std::string id;                        // echoed; empty: none
-  bool batched = false;                  // inputs came with a leading 1, outputs get one too
+  std::uint32_t rows = 0;                // the batch dimension of inputs, which outputs get too; 0: there is none
   bool binary = false;                   // for outputs that do not say
   std::vector<RequestedOutput> outputs;  // empty: all
 };
 
 struct InferRequest {
-  std::shared_ptr<data::Tensors> inputs;  // without batch dimension
+  std::shared_ptr<data::Tensors> inputs;  // without batch dimension; of more than one row: stacked, with it
   std::optional<Duration> objective, timeout;
   std::uint8_t priority = 0;
   ResponseForm form;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "gateway/base64.h"
 #include "gateway/json_text.h"
+#include "gateway/oip_input.h"
 
 namespace sluice::gateway {
 namespace {
@@ -86,13 +87,27 @@ void append_data(std::string& out, const data::Tensor& tensor) {
   out += ']';
 }
 
-void append_head(std::string& out, const data::TensorInfo& info, bool batched) {
+// The rows of one output, which are all of the same shape.
+void append_data(std::string& out, std::span<const data::Tensor* const> rows) {
+  out += ",\"data\":[";
+  const bool empty = rows.front()->size == 0;
+  for (const data::Tensor* row : rows) {
+    if (row != rows.front() && !empty) out += ',';
+    append_values(out, *row);
+  }
+  out += ']';
+}
+
+void append_head(std::string& out, const data::TensorInfo& info, std::uint32_t rows) {
   out += "{\"name\":";
   append_json(out, info.name);
   out += ",\"datatype\":\"";
   out += name_of(info.type);
   out += "\",\"shape\":[";
-  if (batched) out += info.shape.empty() ? "1" : "1,";
+  if (rows > 0) {
+    append_json(out, rows);
+    if (!info.shape.empty()) out += ',';
+  }
   for (std::size_t i = 0; i < info.shape.size(); ++i) {
     if (i > 0) out += ',';
     append_json(out, info.shape[i]);
@@ -118,9 +133,22 @@ std::string begin(const ModelName& model, std::string_view id) {
   return out;
 }
 
+const data::Tensor* find(const data::Tensors& tensors, std::string_view name) {
+  const auto found = std::ranges::find_if(tensors, [&](const data::Tensor& t) { return t.info.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+Error cannot_stack(const data::Tensor& first, const data::Tensor* other, std::size_t row) {
+  const auto described = [](const data::Tensor& t) { return str(name_of(t.info.type), " ", shape_text(t.info.shape)); };
+  return {ErrorCode::invalid, str("the rows of output '", first.info.name, "' cannot be stacked: row 0 is ",
+                                  described(first), ", row ", row, other == nullptr ? " has none" : " is ",
+                                  other == nullptr ? "" : described(*other), ". Please send these rows one by one.")};
+}
+
 class Writer {
  public:
-  Writer(const ModelName& model, const ResponseForm& form) : model_(model), form_(form), out_(begin(model, form.id)) {}
+  Writer(const ModelName& model, const ResponseForm& form, std::span<const data::Tensors> further)
+      : model_(model), form_(form), further_(further), out_(begin(model, form.id)) {}
 
   Status add(const data::Tensor& tensor, bool binary) {
     if (!binary && !has_json_form(tensor.info.type)) {
@@ -131,8 +159,10 @@ class Writer {
     }
     if (!first_) out_ += ',';
     first_ = false;
-    append_head(out_, tensor.info, form_.batched);
-    if (binary) {
+    append_head(out_, tensor.info, form_.rows);
+    if (!further_.empty()) {
+      if (Status done = add_rows(tensor, binary); !done) return done;
+    } else if (binary) {
       out_ += ",\"parameters\":{\"binary_data_size\":";
       append_json(out_, tensor.size);
       out_ += '}';
@@ -157,8 +187,8 @@ class Writer {
 
   // REQUIRES: every output that is asked for was declared, or outputs are not declared.
   Status add_requested(const RequestedOutput& wanted, const data::Tensors& outputs) {
-    const auto found = std::ranges::find_if(outputs, [&](const auto& t) { return t.info.name == wanted.name; });
-    if (found == outputs.end()) {
+    const data::Tensor* found = find(outputs, wanted.name);
+    if (found == nullptr) {
       return Error{ErrorCode::invalid,
                    str("unexpected inference output '", wanted.name, "' for model '", model_.name, "'")};
     }
@@ -166,8 +196,26 @@ class Writer {
   }
 
  private:
+  Status add_rows(const data::Tensor& first, bool binary) {
+    std::vector<const data::Tensor*> rows = {&first};
+    std::size_t bytes = first.size;
+    for (const data::Tensors& further : further_) {
+      const data::Tensor* row = find(further, first.info.name);
+      if (row == nullptr || row->info != first.info) return cannot_stack(first, row, rows.size());
+      rows.push_back(row);
+      bytes += row->size;
+    }
+    if (!binary) return append_data(out_, rows), Done{};
+    out_ += ",\"parameters\":{\"binary_data_size\":";
+    append_json(out_, bytes);
+    out_ += '}';
+    binary_.insert(binary_.end(), rows.begin(), rows.end());
+    return Done{};
+  }
+
   ModelName model_;
   const ResponseForm& form_;
+  std::span<const data::Tensors> further_;  // of the rows after the first
   std::string out_;
   std::vector<const data::Tensor*> binary_;
   bool first_ = true;
@@ -176,8 +224,8 @@ class Writer {
 }  // namespace
 
 Result<InferResponse> write_infer_response(const ModelName& model, const ResponseForm& form,
-                                           const data::Tensors& outputs) {
-  Writer writer(model, form);
+                                           const data::Tensors& outputs, std::span<const data::Tensors> further) {
+  Writer writer(model, form, further);
   for (const RequestedOutput& wanted : form.outputs) {
     if (Status done = writer.add_requested(wanted, outputs); !done) return done.error();
   }
@@ -192,7 +240,7 @@ std::string write_stored_result(const ModelName& model, std::string_view caller_
   std::string out = begin(model, caller_id);
   for (const data::Tensor& tensor : outputs) {
     if (&tensor != &outputs.front()) out += ',';
-    append_head(out, tensor.info, false);
+    append_head(out, tensor.info, 0);
     if (has_json_form(tensor.info.type)) {
       append_data(out, tensor);
     } else {

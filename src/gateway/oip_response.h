@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,12 @@ struct ModelName {
   std::uint32_t version = 1;
 };
 
-// invalid: an output was asked for that is not there, or as JSON that has no JSON form.
+// `further`: what the rows after the first left; their outputs are stacked below those of the first. invalid: an output
+// was asked for that is not there, or as JSON that has no JSON form, or cannot be stacked.
+// REQUIRES: one row more than `further` has was asked for.
 [[nodiscard]] Result<InferResponse> write_infer_response(const ModelName& model, const ResponseForm& form,
-                                                         const data::Tensors& outputs);
+                                                         const data::Tensors& outputs,
+                                                         std::span<const data::Tensors> further = {});
 // For readers of stored results: all outputs as JSON; those without a JSON form have "base64" instead of "data".
 [[nodiscard]] std::string write_stored_result(const ModelName& model, std::string_view caller_id,
                                               const data::Tensors& outputs);

@@ -12,6 +12,7 @@
 namespace sluice::gateway {
 namespace {
 
+constexpr Duration kRetryNoCapacity = Duration::s(10);  // as kRetryLater
 constexpr std::string_view kQueueFull = "Exceeds maximum queue size", kExpired = "Request timeout expired";
 
 struct Refusal {
@@ -22,6 +23,7 @@ struct Refusal {
   std::optional<Duration> retry_after;
   std::string_view stage;
   std::optional<double> latency_ms;
+  std::optional<std::size_t> row;
 };
 
 Reply as_reply(const Refusal& refusal) {
@@ -50,6 +52,10 @@ Reply as_reply(const Refusal& refusal) {
     reply.body += ",\"latency_ms\":";
     append_json(reply.body, *refusal.latency_ms);
   }
+  if (refusal.row) {
+    reply.body += ",\"row\":";
+    append_json(reply.body, *refusal.row);
+  }
   reply.body += '}';
   return reply;
 }
@@ -65,6 +71,7 @@ Refusal rejected(const live::Answer& answer, std::string_view model) {
   switch (answer.reason) {
     case RejectReason::no_capacity:
       refusal.status = 503;  // trying again does not help while things are as they are
+      if (!refusal.retry_after) refusal.retry_after = kRetryNoCapacity;
       break;
     case RejectReason::not_deployed:
     case RejectReason::not_reservable:
@@ -103,11 +110,14 @@ Refusal of(const live::Answer& answer, std::string_view model) {
 Refusal in_words_of_triton(Refusal refusal, std::string_view caller_id) {
   const bool expired = refusal.status == 504;
   refusal.status = 503;
+  if (!refusal.retry_after) refusal.retry_after = Duration::s(1);
   refusal.text = id_prefix(caller_id) + std::string(expired ? kExpired : kQueueFull);
   return refusal;
 }
 
 Reply finished(Refusal refusal, const RefusedCall& call) {
+  refusal.row = call.row;
+  if (call.row) refusal.text = str("row ", *call.row, ": ", refusal.text);
   if (call.triton_errors && (refusal.status == 429 || refusal.status == 504)) {
     refusal = in_words_of_triton(std::move(refusal), call.caller_id);
   }

@@ -1,5 +1,7 @@
 // Why a request was not answered with a result: status, code and text in one place.
 #pragma once
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +20,8 @@ namespace sluice::gateway {
 
 struct RefusedCall {
   std::string_view model, caller_id;
-  bool triton_errors = false;  // 503 and Triton's texts instead of 429 and 504
+  std::optional<std::size_t> row = {};  // of a request of several rows: the one that is refused
+  bool triton_errors = false;           // 503 and Triton's texts instead of 429 and 504
 };
 
 // REQUIRES: the answer is not `finished`.

@@ -40,10 +40,10 @@ bool Budgets::set(const std::string& tenant, const Quota& quota) {
   return true;
 }
 
-std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes) {
+std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes, std::uint32_t rows) {
   const Quota& quota = account.quota;
-  if (quota.requests && account.requests >= *quota.requests) {
-    return more_than(account.requests + 1, *quota.requests, "requests in the system");
+  if (quota.requests && account.requests + rows > *quota.requests) {
+    return more_than(account.requests + rows, *quota.requests, "requests in the system");
   }
   if (quota.bytes && bytes > *quota.bytes) {
     return more_than(bytes.count(), quota.bytes->count(), "bytes of shared memory");
@@ -52,33 +52,34 @@ std::optional<OverQuota> Budgets::over(const Account& account, Bytes bytes) {
 }
 
 // A token bucket: it holds the requests of one second.
-std::optional<OverQuota> Budgets::take_token(Account& account, Time now) {
+std::optional<OverQuota> Budgets::take_tokens(Account& account, std::uint32_t rows, Time now) {
   if (!account.quota.requests_per_second) return std::nullopt;
   const double rate = *account.quota.requests_per_second, burst = burst_of(rate);
   const double gained = account.refilled == Time() ? 0 : (now - account.refilled).to_s() * rate;
   account.tokens = std::min(burst, account.tokens + std::max(0.0, gained));
   account.refilled = now;
-  if (account.tokens >= 1) {
-    account.tokens -= 1;
+  if (account.tokens >= rows) {
+    account.tokens -= rows;
     return std::nullopt;
   }
-  OverQuota out{.needed = burst - account.tokens + 1, .available = rate, .text = {}, .retry_after = std::nullopt};
+  OverQuota out{.needed = burst - account.tokens + rows, .available = rate, .text = {}, .retry_after = std::nullopt};
   out.text = str("quota exceeded: more than ", rate, " requests a second");
-  if (rate > 0) out.retry_after = Duration::s((1 - account.tokens) / rate);
+  if (rows > burst) out.text += str(": ", rows, " rows never come in at once");
+  if (rate > 0 && rows <= burst) out.retry_after = Duration::s((rows - account.tokens) / rate);
   return out;
 }
 
-Budgets::Entered Budgets::enter(const std::string& tenant, Bytes bytes, Time now) {
+Budgets::Entered Budgets::enter(const std::string& tenant, Bytes bytes, std::uint32_t rows, Time now) {
   auto whose = account(tenant);
   const std::lock_guard lock(whose->mutex);
-  if (auto refused = over(*whose, bytes)) return {.held = nullptr, .over = std::move(refused)};
-  if (auto refused = take_token(*whose, now)) return {.held = nullptr, .over = std::move(refused)};
-  ++whose->requests;
+  if (auto refused = over(*whose, bytes, rows)) return {.held = nullptr, .over = std::move(refused)};
+  if (auto refused = take_tokens(*whose, rows, now)) return {.held = nullptr, .over = std::move(refused)};
+  whose->requests += rows;
   Account* raw = whose.get();
   return {.held = Held(raw,
-                       [whose = std::move(whose)](const void*) {
+                       [whose = std::move(whose), rows](const void*) {
                          const std::lock_guard back(whose->mutex);
-                         --whose->requests;
+                         whose->requests -= rows;
                        }),
           .over = std::nullopt};
 }

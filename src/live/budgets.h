@@ -32,8 +32,9 @@ class Budgets {
     std::optional<OverQuota> over;  // why it is not let in
   };
   // `bytes`: of shared memory that the tenant holds with the inputs of this request. Several at once are one after the
-  // other: no quota is passed by two halves.
-  [[nodiscard]] Entered enter(const std::string& tenant, Bytes bytes, Time now);
+  // other: no quota is passed by two halves. A request of several rows counts as that many requests, and is let in with
+  // all of them or not at all.
+  [[nodiscard]] Entered enter(const std::string& tenant, Bytes bytes, std::uint32_t rows, Time now);
 
  private:
   struct Account {
@@ -44,8 +45,8 @@ class Budgets {
     Time refilled;
   };
   [[nodiscard]] std::shared_ptr<Account> account(const std::string& tenant);
-  [[nodiscard]] static std::optional<OverQuota> over(const Account& account, Bytes bytes);
-  [[nodiscard]] static std::optional<OverQuota> take_token(Account& account, Time now);
+  [[nodiscard]] static std::optional<OverQuota> over(const Account& account, Bytes bytes, std::uint32_t rows);
+  [[nodiscard]] static std::optional<OverQuota> take_tokens(Account& account, std::uint32_t rows, Time now);
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Account>> accounts_;  // by tenant

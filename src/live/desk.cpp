@@ -66,11 +66,13 @@ void Desk::describe(bus::Arrival& arrival, const Target& target) const {
   arrival.fan_outs = known ? std::move(known->fan_outs) : std::vector<FanOut>();
 }
 
-bool Desk::call(Errand& errand) {
+std::optional<bus::Arrival> Desk::open(Errand& errand) {
   Call& call = errand.call;
   auto target = call.target != nullptr ? call.target : find(call.principal.tenant, call.application);
-  if (target == nullptr) return errand.answer(not_deployed(errand.id, call.application)), true;
-  if (!bring_inputs(*target, call.inputs)) return errand.answer(no_room(errand.id, *target, *call.inputs)), true;
+  if (target == nullptr) return errand.answer(not_deployed(errand.id, call.application)), std::nullopt;
+  if (!bring_inputs(*target, call.inputs)) {
+    return errand.answer(no_room(errand.id, *target, *call.inputs)), std::nullopt;
+  }
   bus::Arrival arrival{.request = errand.id,
                        .application = target->id,
                        .objective = call.objective,
@@ -87,11 +89,37 @@ bool Desk::call(Errand& errand) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(errand.id, Waiting{std::move(errand.answer), std::move(target), std::move(call.held)});
   }
-  if (door_.offer(arrival, *this)) return true;
+  return arrival;
+}
+
+void Desk::close(Errand& errand) {
   auto waiting = leave(errand.id);
   objects_.release(errand.id);
   errand.answer = std::move(waiting->answer);
-  call.held = std::move(waiting->held);
+  errand.call.held = std::move(waiting->held);
+}
+
+bool Desk::call(Errand& errand) {
+  auto arrival = open(errand);
+  if (!arrival || door_.offer({&*arrival, 1}, *this)) return true;
+  close(errand);
+  return false;
+}
+
+bool Desk::call_together(std::span<Errand> errands) {
+  std::vector<bus::Arrival> arrivals;
+  std::vector<Errand*> opened;
+  for (Errand& errand : errands) {
+    auto arrival = open(errand);
+    if (!arrival) {
+      errand.answer = nullptr;
+      continue;
+    }
+    arrivals.push_back(std::move(*arrival));
+    opened.push_back(&errand);
+  }
+  if (arrivals.empty() || door_.offer(arrivals, *this)) return true;
+  for (Errand* errand : opened) close(*errand);
   return false;
 }
 
@@ -204,7 +232,7 @@ void Desk::moved(bus::Arrival arrival) {
     waiting_[arrival.request].target = target;
   }
   describe(arrival, *target);
-  if (door_.offer(arrival, *this)) return;
+  if (door_.offer({&arrival, 1}, *this)) return;
   give_up({.request = arrival.request, .kind = AnswerKind::rejected, .reason = RejectReason::queue_full});
 }
 

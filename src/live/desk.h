@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +33,9 @@ class Desk final : public bus::Gateway {
   };
   // False: too many are before it; then nothing was called, and the errand is as it was.
   [[nodiscard]] bool call(Errand& errand);
+  // The same for several that arrive at one instant: all of them, or none. One that cannot be called at all is answered
+  // here, has no `answer` afterwards, and the others are called without it.
+  [[nodiscard]] bool call_together(std::span<Errand> errands);
   // Nothing happens where the principal does not see the request, or it is answered already.
   void cancel(const Principal& principal, RequestId request);
 
@@ -47,6 +51,9 @@ class Desk final : public bus::Gateway {
   };
   [[nodiscard]] std::shared_ptr<const Target> find(const std::string& tenant, const std::string& application) const;
   void describe(bus::Arrival& arrival, const Target& target) const;
+  // Nothing: it cannot be called, and its caller is told.
+  [[nodiscard]] std::optional<bus::Arrival> open(Errand& errand);
+  void close(Errand& errand);  // what open() did
   [[nodiscard]] std::optional<Waiting> leave(RequestId request);
   struct Telling {
     OnAnswer caller;

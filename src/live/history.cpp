@@ -55,6 +55,7 @@ void History::started(const StartBatch& start, Time now) {
     Entry* entry = running(member.request);
     if (entry == nullptr) continue;
     members.push_back({member.request, member.invocation, entry->spans.size()});
+    const bool cold = loaded != loaded_.end() && loaded->second > member.ready;
     entry->spans.push_back({.path = member.path,
                             .stage = member.stage,
                             .ready = member.ready,
@@ -63,7 +64,10 @@ void History::started(const StartBatch& start, Time now) {
                             .configuration = start.configuration,
                             .members = static_cast<std::uint32_t>(start.members.size()),
                             .attempt = member.attempt,
-                            .cold = loaded != loaded_.end() && loaded->second > member.ready});
+                            .item = member.item,
+                            .cold = cold,
+                            .loaded = cold ? loaded->second : Time(),
+                            .reason = start.reason});
   }
 }
 
@@ -179,24 +183,44 @@ RequestRecord History::head_of(const Entry& entry) {
   return out;
 }
 
-RequestRecord History::record_of(const Entry& entry) {
-  const Application& application = *entry.arrived.application;
-  RequestRecord out = head_of(entry);
-  for (const Span& span : entry.spans) {
-    const Stage& stage = workflow_of(application, span.path).at(span.stage);
-    out.stages.push_back({.stage = stage_name(application, span.path, span.stage),
-                          .function = application.function(stage.function).name,
-                          .ready = span.ready,
-                          .start = span.start,
-                          .end = span.end,
-                          .invoker = span.invoker,
-                          .configuration = span.configuration,
-                          .members = span.members,
-                          .attempt = span.attempt,
-                          .cold = span.cold,
-                          .error = span.error,
-                          .log = span.log});
+// How long after the end of the attempt before it this one was ready; none: it is the first.
+Duration History::retried_after(const Entry& entry, std::size_t span) {
+  const Span& again = entry.spans[span];
+  for (std::size_t i = span; again.attempt > 0 && i-- > 0;) {
+    const Span& before = entry.spans[i];
+    const bool same = before.stage == again.stage && before.item == again.item && before.path == again.path;
+    if (same && before.attempt + 1 == again.attempt) return std::max(Duration(), again.ready - before.end);
   }
+  return {};
+}
+
+StageRecord History::stage_of(const Entry& entry, std::size_t index) {
+  const Application& application = *entry.arrived.application;
+  const Span& span = entry.spans[index];
+  const Stage& stage = workflow_of(application, span.path).at(span.stage);
+  const Time loaded = span.cold ? std::min(span.loaded, span.start) : span.ready;
+  const Time company_from = std::max(loaded, span.reason.company_from);
+  return {.stage = stage_name(application, span.path, span.stage),
+          .function = application.function(stage.function).name,
+          .ready = span.ready,
+          .start = span.start,
+          .end = span.end,
+          .invoker = span.invoker,
+          .configuration = span.configuration,
+          .members = span.members,
+          .attempt = span.attempt,
+          .cold = span.cold,
+          .loading = loaded - span.ready,
+          .company = std::max(Duration(), std::min(span.start, span.reason.company_until) - company_from),
+          .retry = retried_after(entry, index),
+          .reason = span.reason,
+          .error = span.error,
+          .log = span.log};
+}
+
+RequestRecord History::record_of(const Entry& entry) {
+  RequestRecord out = head_of(entry);
+  for (std::size_t i = 0; i < entry.spans.size(); ++i) out.stages.push_back(stage_of(entry, i));
   return out;
 }
 

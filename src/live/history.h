@@ -60,8 +60,10 @@ class History {
     Time ready, start, end;
     InvokerId invoker;
     Configuration configuration;
-    std::uint32_t members = 1, attempt = 0;
+    std::uint32_t members = 1, attempt = 0, item = 0;
     bool cold = false;
+    Time loaded;  // where it is cold: when its function was
+    BatchReason reason = {};
     std::string error;
     std::vector<std::string> log;
   };
@@ -82,6 +84,8 @@ class History {
   using Batches = std::unordered_map<BatchId, std::vector<Member>>;
   [[nodiscard]] static RequestRecord head_of(const Entry& entry);
   [[nodiscard]] static RequestRecord record_of(const Entry& entry);
+  [[nodiscard]] static StageRecord stage_of(const Entry& entry, std::size_t span);
+  [[nodiscard]] static Duration retried_after(const Entry& entry, std::size_t span);
   [[nodiscard]] Entry* running(RequestId id);      // null: it has ended, or is not known
   [[nodiscard]] Shared& unfinished(RequestId id);  // its place
   void end_batch(Batches::iterator batch);

@@ -16,9 +16,16 @@ class Mailbox {
   // `ring` wakes the reader; called when something is there that was not before.
   Mailbox(std::size_t max, std::function<void()> ring) : max_(max), ring_(std::move(ring)) {}
 
-  // False: full, and the letter is as it was.
-  [[nodiscard]] bool offer(Letter&& letter) { return put(std::move(letter), max_); }
-  void post(Letter letter) { (void)put(std::move(letter), ~std::size_t{0}); }
+  // `count` letters that the reader takes together, the i-th of them `make(i)`. False: there is no room for all of
+  // them; none was made.
+  template <class Make>
+  [[nodiscard]] bool offer(std::size_t count, Make make) {
+    return put(count, make, max_);
+  }
+  void post(Letter letter) {
+    (void)put(
+        1, [&](std::size_t) { return std::move(letter); }, ~std::size_t{0});
+  }
 
   // All that is there, in place of what `out` held.
   void take(std::vector<Letter>& out) {
@@ -34,13 +41,14 @@ class Mailbox {
   [[nodiscard]] std::size_t max() const { return max_; }
 
  private:
-  bool put(Letter&& letter, std::size_t most) {
+  template <class Make>
+  bool put(std::size_t count, Make make, std::size_t most) {
     bool first = false;
     {
       const std::lock_guard lock(mutex_);
-      if (letters_.size() >= most) return false;
+      if (most < count || letters_.size() > most - count) return false;
       first = letters_.empty();
-      letters_.push_back(std::move(letter));
+      for (std::size_t i = 0; i < count; ++i) letters_.push_back(make(i));
     }
     if (first) ring_();
     return true;

@@ -16,6 +16,10 @@ namespace {
 
 constexpr const char* kStopping = "the server is stopping";
 
+Answer stopping(RequestId id) {
+  return {.request = id, .kind = AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = kStopping};
+}
+
 // A function is known as an application of its own first (`APPLICATION.FUNCTION`): both are the same here.
 std::vector<ColdStartStats> cold_of(const invoker::ColdStarts& starts) {
   std::map<std::tuple<std::string, std::string, std::string>, ColdStartStats> sums;
@@ -195,12 +199,12 @@ void Platform::set_quota(const store::Tenant& tenant) {
       Event(QuotaChanged{.tenant = tenant.name, .vcpu = tenant.quota.vcpu, .slices = tenant.quota.slices}));
 }
 
-std::optional<Answer> Platform::enter(Call& call) {
+std::optional<Answer> Platform::enter(Call& call, std::uint32_t rows) {
   const auto own = arena(call.principal.tenant);
   std::size_t bytes = own ? own->used() : 0;  // with its inputs, which are there already
   for (const data::Tensor& tensor : *call.inputs) bytes += own && tensor.block.is_in(*own) ? 0 : tensor.size;
   Budgets::Entered entered =
-      budgets_.enter(call.principal.tenant, Bytes(static_cast<std::int64_t>(bytes)), data::now());
+      budgets_.enter(call.principal.tenant, Bytes(static_cast<std::int64_t>(bytes)), rows, data::now());
   call.held = std::move(entered.held);
   if (!entered.over) return std::nullopt;
   Answer refused{.request = RequestId(next_id_.fetch_add(1)),
@@ -228,23 +232,45 @@ void Platform::note_refused(const Answer& answer, const std::string& application
        .quiet = true});
 }
 
-RequestId Platform::call(Call call, OnAnswer answer) {
-  const RequestId id(next_id_.fetch_add(1));
-  if (draining_) {
-    answer({.request = id, .kind = AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = kStopping});
-    return id;
-  }
-  Desk::Errand errand{id, std::move(call), std::move(answer)};
-  if (desk_->call(errand)) return id;
+Answer Platform::mailbox_full(RequestId id, std::size_t wanted, const std::string& application) {
   const auto max = static_cast<double>(runner_->mailbox().max());
   const Answer full{.request = id,
                     .kind = AnswerKind::rejected,
                     .reason = RejectReason::queue_full,
-                    .needed = max + 1,
+                    .needed = max + static_cast<double>(wanted),
                     .available = max};
-  note_refused(full, errand.call.application);
-  errand.answer(full);
+  note_refused(full, application);
+  return full;
+}
+
+RequestId Platform::call(Call call, OnAnswer answer) {
+  const RequestId id(next_id_.fetch_add(1));
+  if (draining_) return answer(stopping(id)), id;
+  Desk::Errand errand{id, std::move(call), std::move(answer)};
+  if (!desk_->call(errand)) errand.answer(mailbox_full(id, 1, errand.call.application));
   return id;
+}
+
+RequestId Platform::call_rows(Call call, std::vector<SharedInputs> rows, OnRow answer) {
+  const RequestId first(next_id_.fetch_add(rows.size()));
+  const auto id_of = [&](std::size_t row) { return RequestId(first.value() + row); };
+  if (draining_) {
+    for (std::size_t row = 0; row < rows.size(); ++row) answer(row, stopping(id_of(row)));
+    return first;
+  }
+  const auto shared = std::make_shared<const OnRow>(std::move(answer));
+  std::vector<Desk::Errand> errands;
+  errands.reserve(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    call.inputs = std::move(rows[row]);
+    errands.push_back({id_of(row), call, [shared, row](Answer given) { (*shared)(row, std::move(given)); }});
+  }
+  call.held = nullptr;  // the errands hold it
+  if (desk_->call_together(errands)) return first;
+  for (Desk::Errand& errand : errands) {
+    if (errand.answer) errand.answer(mailbox_full(errand.id, errands.size(), errand.call.application));
+  }
+  return first;
 }
 
 void Platform::call_later(Call call, std::function<void(Result<RequestId>)> accepted) {

@@ -69,8 +69,9 @@ class Platform final : public Service {
 
   [[nodiscard]] std::shared_ptr<data::Arena> arena(const std::string& tenant) override;
   [[nodiscard]] const data::Arenas& arenas() const { return arenas_; }
-  [[nodiscard]] std::optional<Answer> enter(Call& call) override;
+  [[nodiscard]] std::optional<Answer> enter(Call& call, std::uint32_t rows) override;
   RequestId call(Call call, OnAnswer answer) override;
+  RequestId call_rows(Call call, std::vector<SharedInputs> rows, OnRow answer) override;
   void call_later(Call call, std::function<void(Result<RequestId>)> accepted) override;
   void cancel(const Principal& principal, RequestId request) override;
   void deploy(Deployment deployment, OnDeployed done) override;
@@ -91,6 +92,7 @@ class Platform final : public Service {
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }
   void say(const Remark& remark) const;
+  [[nodiscard]] Answer mailbox_full(RequestId id, std::size_t wanted, const std::string& application);
   // Refused at the door, where the scheduler does not hear of it.
   void note_refused(const Answer& answer, const std::string& application);
 

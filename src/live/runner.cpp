@@ -212,11 +212,10 @@ void Runner::read(Event& event) {
   observe(event);
 }
 
-bool Runner::offer(bus::Arrival& arrival, bus::Gateway& from) {
-  Letter letter(Arriving{std::move(arrival), &from});
-  if (mailbox_.offer(std::move(letter))) return true;
-  arrival = std::move(std::get<Arriving>(letter).arrival);
-  return false;
+bool Runner::offer(std::span<bus::Arrival> arrivals, bus::Gateway& from) {
+  return mailbox_.offer(arrivals.size(), [&](std::size_t i) {
+    return Letter(Arriving{std::move(arrivals[i]), &from});
+  });
 }
 
 void Runner::read(Arriving& arriving) {

@@ -90,7 +90,7 @@ class Runner final : public bus::Door {
   void work();       // does not wait
   void take_back();  // its own thread again; the other one does not call work() any more
 
-  [[nodiscard]] bool offer(bus::Arrival& arrival, bus::Gateway& from) override;
+  [[nodiscard]] bool offer(std::span<bus::Arrival> arrivals, bus::Gateway& from) override;
   void cancel(RequestId request) override { mailbox_.post(Cancelling{request}); }
   void taken(bus::AnswerTaken taken) override { mailbox_.post(std::move(taken)); }
   [[nodiscard]] Mailbox<Letter>& mailbox() { return mailbox_; }

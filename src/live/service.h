@@ -22,12 +22,14 @@
 
 namespace sluice::live {
 
+using SharedInputs = std::shared_ptr<const data::Tensors>;
+
 // One request as it comes in. Inputs have the names of the application's inputs and no batch dimension.
 struct Call {
   Principal principal{};  // whose application it is, and whose request
   std::string application;
   std::shared_ptr<const Target> target;  // of a model in a snapshot; null: found by name
-  std::shared_ptr<const data::Tensors> inputs;
+  SharedInputs inputs;
   std::optional<Duration> objective;  // instead of the application's
   std::optional<Duration> timeout;    // after that it is given up, whatever the objective
   std::uint8_t priority = 0;
@@ -52,6 +54,7 @@ struct Answer {
   std::uint32_t version = 0;  // of the application that served it
 };
 using OnAnswer = std::function<void(Answer)>;
+using OnRow = std::function<void(std::size_t row, Answer answer)>;
 
 // A document with the files it names, as `sluice deploy` sends them.
 struct Deployment {
@@ -89,10 +92,15 @@ class Service {
   // Where inputs of a call of this tenant's applications should be; elsewhere they are copied. Null while there is no
   // room for any.
   [[nodiscard]] virtual std::shared_ptr<data::Arena> arena(const std::string& tenant) = 0;
-  // Holds the call against the quota of its tenant; the refusal where that is used up. Before call() and call_later().
-  [[nodiscard]] virtual std::optional<Answer> enter(Call& call) = 0;
+  // Holds the call against the quota of its tenant, as one of each of its rows; the refusal where that is used up.
+  // Before call(), call_rows() and call_later().
+  [[nodiscard]] virtual std::optional<Answer> enter(Call& call, std::uint32_t rows) = 0;
   // The request's id. `answer` is called once, unless the platform stops.
   virtual RequestId call(Call call, OnAnswer answer) = 0;
+  // As call(), of one request for each of `rows`, which are its inputs instead of the call's own. All arrive at the
+  // same instant, so that they may be batched together; if there is no room for all, all are refused. The id of row 0;
+  // those of the other rows follow one by one. `answer` is called once for each row, maybe before this returns.
+  virtual RequestId call_rows(Call call, std::vector<SharedInputs> rows, OnRow answer) = 0;
   // As call, but kept on disk first: `accepted` says when it is (or why not), and the answer can be fetched later by
   // find_request(), after a crash as well.
   virtual void call_later(Call call, std::function<void(Result<RequestId>)> accepted) = 0;

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "data/arena.h"
 #include "domain/application.h"
+#include "domain/commands.h"
 #include "domain/configuration.h"
 #include "domain/event_parts.h"
 #include "domain/ids.h"
@@ -197,6 +198,10 @@ struct StageRecord {
   std::uint32_t members = 1;  // of its batch
   std::uint32_t attempt = 0;
   bool cold = false;  // it waited for its function to be loaded
+  // What it waited for between `ready` and `start`: what is left after these is for free vCPUs or slices.
+  Duration loading, company;
+  Duration retry;           // before `ready`: since the attempt before it had failed
+  BatchReason reason = {};  // why this configuration
   std::string error;
   std::vector<std::string> log;  // what the worker printed meanwhile
 };

@@ -117,21 +117,30 @@ class Writer {
     }
   }
 
+  // Plans below a millisecond are in microseconds; of longer ones a stage that is shorter keeps two digits.
+  [[nodiscard]] bool in_us() const { return answer_.plans.front().latency_ms < 1; }
+  [[nodiscard]] std::string latency_header() const { return in_us() ? "latency µs" : "latency ms"; }
+  [[nodiscard]] std::string latency(double ms) const {
+    if (in_us()) return fmt::format("{:.1f}", 1000 * ms);
+    return ms < 1 ? fmt::format("{:.2g}", ms) : fmt::format("{:.1f}", ms);
+  }
+
   void add_plan(const PlannedWorkflow& plan) {
-    Table table({"stage", "batch", "vCPU", "vGPU", "latency ms", "of the deadline", "cost"});
+    Table table({"stage", "batch", "vCPU", "vGPU", latency_header(), "of the deadline", "cost"});
     for (const plan::ChosenStage& c : plan.stages) {
       const plan::Candidate& at = candidate(c);
       const plan::StageTerms terms = stage(c).scale.of(at.ms, at.cost);
       const double ms = terms.ms + stage(c).wait_ms;
       table.add({stage(c).name, fmt::format("{}", at.configuration.batch), fmt::format("{}", at.configuration.vcpu),
-                 fmt::format("{}", at.configuration.slices), fmt::format("{:.1f}", ms),
+                 fmt::format("{}", at.configuration.slices), latency(ms),
                  fmt::format("{:.1f} %", 100 * ms / question_.remaining_ms), dollars(terms.cost)});
     }
-    table.add({"together", "", "", "", fmt::format("{:.1f}", plan.latency_ms),
+    table.add({"together", "", "", "", latency(plan.latency_ms),
                fmt::format("{:.1f} %", 100 * plan.latency_ms / question_.remaining_ms), dollars(plan.cost)});
     out_ += table.text("  ");
     if (question_.percentile > 50.0 && answer_.percentile_ms > 0)
-      out_ += fmt::format("  percentile {} of the whole: {:.1f} ms\n", *question_.percentile, answer_.percentile_ms);
+      out_ += fmt::format("  percentile {} of the whole: {} {}\n", *question_.percentile,
+                          latency(answer_.percentile_ms), in_us() ? "µs" : "ms");
   }
 
   // What would have to give for a cheaper plan: more time, or a longer queue. Asked of the frontier, whoever planned.
@@ -171,13 +180,13 @@ class Writer {
     out_ +=
         fmt::format("\nIf {} for {} is not free, the next best are\n",
                     configuration_text(candidate(best.stages.front()).configuration), stage(best.stages.front()).name);
-    std::vector<std::string> header = {"", "latency ms", "cost", "dearer by"};
+    std::vector<std::string> header = {"", latency_header(), "cost", "dearer by"};
     for (const plan::ChosenStage& c : best.stages) header.push_back(stage(c).name);
     Table table(header);
     constexpr std::size_t kColumnsMax = 6;  // of stages; wider than a terminal helps nobody
     for (std::size_t i = 1; i < answer_.plans.size(); ++i) {
       const PlannedWorkflow& plan = answer_.plans[i];
-      std::vector<std::string> row = {fmt::format("{}.", i), fmt::format("{:.1f}", plan.latency_ms), dollars(plan.cost),
+      std::vector<std::string> row = {fmt::format("{}.", i), latency(plan.latency_ms), dollars(plan.cost),
                                       fmt::format("{:.1f} %", 100 * (plan.cost / best.cost - 1))};
       for (std::size_t s = 0; s < std::min(plan.stages.size(), kColumnsMax); ++s) {
         const Configuration& at = candidate(plan.stages[s]).configuration;

@@ -23,10 +23,12 @@ class Hall final : public Door {
   std::set<RequestId> cancelled;
   std::size_t room = 1'000;
 
-  bool offer(Arrival& arrival, Gateway& from) override {
-    if (inside.size() >= room) return false;
-    ++began[arrival.request];
-    inside[arrival.request] = &from;
+  bool offer(std::span<Arrival> arrivals, Gateway& from) override {
+    if (inside.size() + arrivals.size() > room) return false;
+    for (const Arrival& arrival : arrivals) {
+      ++began[arrival.request];
+      inside[arrival.request] = &from;
+    }
     return true;
   }
   void cancel(RequestId request) override { cancelled.insert(request); }
@@ -81,7 +83,7 @@ struct World {
   RequestId offer() {
     Arrival arrival{.request = RequestId(next++), .bytes = Bytes(7)};
     const RequestId id = arrival.request;
-    EXPECT_TRUE(door->offer(arrival, callers));
+    EXPECT_TRUE(door->offer({&arrival, 1}, callers));
     return id;
   }
   [[nodiscard]] bool told_once(RequestId id, Answered::Kind kind) { return callers.told[id] == std::vector{kind}; }
@@ -161,7 +163,7 @@ TEST(RemoteDoor, KeepsNoMoreThanItMay) {
   RemoteDoor door(outer, {.waiting_max = 2});
   for (std::uint64_t i = 0; i < 3; ++i) {
     Arrival arrival{.request = RequestId(i), .error = "as it was"};
-    EXPECT_EQ(door.offer(arrival, callers), i < 2);
+    EXPECT_EQ(door.offer({&arrival, 1}, callers), i < 2);
     EXPECT_EQ(arrival.error.empty(), i < 2);
   }
 }
@@ -179,7 +181,7 @@ TEST(RemoteDoor, CancelsAndMovesOn) {
   world.steps(2);
   EXPECT_TRUE(world.told_once(cancelled, Answered::Kind::cancelled));
   ASSERT_EQ(world.callers.moved_on.size(), 1u);
-  EXPECT_TRUE(world.door->offer(world.callers.moved_on.front(), world.callers));
+  EXPECT_TRUE(world.door->offer({&world.callers.moved_on.front(), 1}, world.callers));
   world.steps(2);
   EXPECT_EQ(world.hall.began[moved], 2);
   world.hall.finish(moved);
@@ -232,7 +234,7 @@ TEST(RemoteDoor, ARequestThatOutlivesItsGatewayWaitsForItsEarlierSelfToEnd) {
   world.door = std::make_unique<RemoteDoor>(world.outer, RemoteDoor::Options{.epoch = 2});
   for (const RequestId id : {kept, dropped}) {
     Arrival again{.request = id, .bytes = Bytes(8)};
-    ASSERT_TRUE(world.door->offer(again, world.callers));
+    ASSERT_TRUE(world.door->offer({&again, 1}, world.callers));
   }
   world.steps(3);
   EXPECT_EQ(world.hall.cancelled, (std::set{kept, dropped}));

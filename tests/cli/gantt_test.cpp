@@ -20,13 +20,13 @@ TEST(Gantt, KeepsTheDeadlineInSightOfALateRequest) {
 TEST(Gantt, DrawsWhatIsNotOverUpToNow) {
   EXPECT_EQ(gantt({.stages = {{.name = "runs", .ready_ms = 0, .start_ms = 10},
                               {.name = "waits", .ready_ms = 20},
-                              {.name = "loads", .ready_ms = 20, .cold = true, .beside = "cold"}},
+                              {.name = "loads", .ready_ms = 20, .load_ms = 20, .beside = "cold"}},
                    .deadline_ms = 100,
                    .until_ms = 50,
                    .width = 20}),
             "  runs   ..########          |\n"
             "  waits      ......          |\n"
-            "  loads      ~~~~~~          |  cold\n"
+            "  loads      ~~~~..          |  cold\n"
             "         0         50        100 ms\n");
 }
 
@@ -39,8 +39,8 @@ TEST(Gantt, ShowsAStageTooShortForAColumn) {
 }
 
 TEST(Gantt, DrawsAnEmptyRequest) {
-  EXPECT_EQ(gantt({.deadline_ms = 0.2, .width = 20}), "    0         0.1       0.2 ms\n");
-  EXPECT_NE(gantt({}).find(" ms\n"), std::string::npos);
+  EXPECT_EQ(gantt({.deadline_ms = 0.2, .width = 20}), "    0         100       200 µs\n");
+  EXPECT_NE(gantt({}).find(" µs\n"), std::string::npos);
 }
 
 }  // namespace

@@ -68,6 +68,12 @@ TEST_F(Invoke, ShowsOutputsAndTheTimeAgainstTheObjective) {
             std::string::npos);
 }
 
+TEST_F(Invoke, SendsSeveralRows) {
+  answer_label();
+  EXPECT_EQ(invoke(R"(--data '{"x": [[1, 2], [3, 4], [5, 6]]}')").status, 0);
+  EXPECT_NE(sent().find(R"("shape":[3,2],"parameters":{"binary_data_size":24})"), std::string::npos) << sent();
+}
+
 TEST_F(Invoke, RepeatsARefusalWithItsCode) {
   fake_.answer("POST /v2/models/m/infer",
                R"({"error":"SLO cannot be met: needs 240 ms, deadline in 180 ms","code":"SLO_INFEASIBLE",)"
@@ -187,8 +193,36 @@ TEST_F(Invoke, SumsUpRepeatedCalls) {
   const Printed run = invoke(R"(--repeat 5 --data '{"x": [1, 2]}')");
   EXPECT_EQ(run.status, 1);
   EXPECT_NE(run.output.find("ok: 4 of 5 calls of m answered: p50 "), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("; missed 1: 1 QUEUE_FULL\n"), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("error: 1 were not, the last one: full (QUEUE_FULL, HTTP 429)\n"), std::string::npos);
   EXPECT_EQ(fake_.heard().size(), 6u);
+}
+
+TEST_F(Invoke, CountsCallsThatWereLate) {
+  const auto answer_once = [&](const std::string& id, const std::string& state) {
+    fake_.answer("POST /v2/models/m/infer", R"({"outputs":[]})", "200 OK", "Sluice-Request-Id: " + id + "\r\n");
+    fake_.answer("GET /v1/requests/" + id, R"({"id":")" + id + R"(","state":")" + state + R"("})");
+  };
+  answer_once("00000000000000a1", "met");
+  answer_once("00000000000000a2", "late");
+  fake_.answer("POST /v2/models/m/infer", R"({"error":"no","code":"STAGE_FAILED"})", "500 Internal Server Error");
+  fake_.answer("POST /v2/models/m/infer", R"({"error":"full"})", "503 Service Unavailable");
+  answer_once("00000000000000a3", "late");
+  const Printed run = invoke(R"(--repeat 5 --data '{"x": [1, 2]}')");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.output.find("; missed 4: 2 late, 1 HTTP 503, 1 STAGE_FAILED\n"), std::string::npos) << run.output;
+}
+
+TEST_F(Invoke, SumsUpRepeatedCallsInJson) {
+  fake_.answer("POST /v2/models/m/infer", R"({"error":"full","code":"QUEUE_FULL"})", "429 Too Many Requests");
+  fake_.answer("POST /v2/models/m/infer", R"({"outputs":[]})");
+  const Printed run = invoke(R"(--json --repeat 3 --data '{"x": [1, 2]}')");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.output.find(R"({"application":"m","calls":3,"answered":2,"late":0,"refused":{"QUEUE_FULL":1},)"
+                            R"("latency_ms":{"p50":)"),
+            0u)
+      << run.output;
+  EXPECT_NE(run.output.find(R"-("last_error":"full (QUEUE_FULL, HTTP 429)"})-"), std::string::npos);
 }
 
 TEST_F(Invoke, PrintsTheServersJson) {

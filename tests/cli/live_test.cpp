@@ -156,7 +156,7 @@ TEST(Requests, AreATable) {
             R"(time                 id                application  start  duration  state     SLO     slack     cost
 2026-01-01 00:00:00  00000000000000a1  classify     cold   431 ms    late      420 ms  -11.2 ms  $1.1e-05
 2025-12-31 23:59:59  00000000000000a0  classify     warm   –         running   420 ms  –         $0
-2025-12-31 23:59:58  000000000000009f  classify     –      0.10 ms   rejected  420 ms  420 ms    $0
+2025-12-31 23:59:58  000000000000009f  classify     –      100 µs    rejected  420 ms  420 ms    $0
 )");
 }
 
@@ -175,23 +175,33 @@ std::string traced(const std::string& request, const std::string& stages) {
 
 TEST(Trace, DrawsStagesAgainstTheDeadline) {
   FakeServer fake;
-  fake.answer("GET /v1/requests/00000000000000a1/trace",
-              traced(R"("state":"met","latency_ms":170.0,"slack_ms":30.0)",
-                     R"({"stage":"decode","function":"decode","ready_ms":0,"start_ms":0.2,"end_ms":8,"invoker":0,)"
-                     R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":0,"cold":false,"error":"","log":[]},)"
-                     R"({"stage":"detect","function":"yolo","ready_ms":8,"start_ms":16,"end_ms":48,"invoker":0,)"
-                     R"("batch":4,"vcpu":2,"vgpu":1,"members":3,"attempt":0,"cold":false,"error":"",)"
-                     R"("log":["warming up","done"]},)"
-                     R"({"stage":"fuse","function":"fuse","ready_ms":48,"start_ms":120,"end_ms":170,"invoker":1,)"
-                     R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":1,"cold":true,"error":""})"));
+  fake.answer(
+      "GET /v1/requests/00000000000000a1/trace",
+      traced(
+          R"("state":"met","latency_ms":170.0,"slack_ms":30.0)",
+          R"({"stage":"decode","function":"decode","ready_ms":0,"start_ms":0.2,"end_ms":8,"invoker":0,)"
+          R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":0,"cold":false,"waited":{"load_ms":0.0,"company_ms":0.0,)"
+          R"("room_ms":0.2,"retry_ms":0.0},"why":{"considered":1,"no_room":0,"left_ms":199.8},"error":"","log":[]},)"
+          R"({"stage":"detect","function":"yolo","ready_ms":8,"start_ms":16,"end_ms":48,"invoker":0,)"
+          R"("batch":4,"vcpu":2,"vgpu":1,"members":3,"attempt":0,"cold":false,"waited":{"load_ms":0.0,"company_ms":6.0,)"
+          R"("room_ms":2.0,"retry_ms":0.0},"why":{"considered":14,"no_room":2,"left_ms":184.0},"error":"",)"
+          R"("log":["warming up","done"]},)"
+          R"({"stage":"fuse","function":"fuse","ready_ms":48,"start_ms":120,"end_ms":170,"invoker":1,)"
+          R"("batch":1,"vcpu":1,"vgpu":0,"members":1,"attempt":1,"cold":true,"waited":{"load_ms":60.0,"company_ms":0.0,)"
+          R"("room_ms":12.0,"retry_ms":0.5},"why":null,"error":""})"));
   const Printed run = sluice("trace a1 --log" + fake.option());
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.output, R"(request 00000000000000a1 of 'describe'   SLO 200 ms   met, slack 30 ms
 . queue   # run   ~ loading   | deadline
   decode  ##                                                |  batch 1 of 1, 1 vCPU, node 0
   detect    ..########                                      |  batch 3 of 4, 2 vCPU, 1 vGPU, node 0, yolo
-  fuse                ~~~~~~~~~~~~~~~~~~############        |  batch 1 of 1, 1 vCPU, node 1, cold, attempt 2
+  fuse                ~~~~~~~~~~~~~~~...############        |  batch 1 of 1, 1 vCPU, node 1, cold, attempt 2
           0           50           100         150          200 ms
+
+  stage   queue   load   run      waited                                                                     why
+  decode  200 µs  –      7.80 ms  200 µs for free vCPUs                                                      the only configuration with 200 ms left
+  detect  8 ms    –      32 ms    6 ms for company, 2 ms for free vCPUs and slices                           the cheapest of 14 configurations with 184 ms left; 2 cheaper ones found no room
+  fuse    12 ms   60 ms  50 ms    500 µs to try again, 60 ms for its function to load, 12 ms for free vCPUs
 
   detect: warming up
   detect: done
@@ -209,6 +219,9 @@ TEST(Trace, SaysWhereARequestFailed) {
 . queue   # run   ~ loading   | deadline
   ocr  .####                                             |  batch 1 of 1, 1 vCPU, node 0, error: out of memory
        0           50           100         150          200 ms
+
+  stage  queue  load  run    waited  why
+  ocr    4 ms   –     16 ms
 
   its workers printed nothing
 )");

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "cli/folder.h"
 #include "cli/program.h"
 
 namespace {
@@ -59,6 +60,25 @@ TEST(Plan, PlansDagsFromAnyStage) {
       1e-12);
   EXPECT_EQ(sluice("plan examples/asl/photo_archive.yaml --from caption").status, 0);
   EXPECT_EQ(sluice("plan examples/asl/photo_archive.yaml --from nowhere").status, 1);
+}
+
+TEST(Plan, ShowsMicrosecondsOfFastFunctions) {
+  const sluice::test::Folder folder;
+  const auto document = [](const std::string& second) {
+    return "application: fast\nslo: {latency: 5ms}\nfunctions:\n"
+           "  f: {runtime: emulated, memory: 1MB, profile: {table: [[1, 1, 0, 0.27, 0.01]]}}\n"
+           "  g: {runtime: emulated, memory: 1MB, profile: {table: [[1, 1, 0, " +
+           second + ", 0.01]]}}\nworkflow:\n  f: {}\n  g: {after: f}\n";
+  };
+  folder.write("fast.yaml", document("0.05"));
+  folder.write("slower.yaml", document("3.0"));
+  const std::string fast = sluice("plan " + folder.path("fast.yaml")).output;
+  EXPECT_NE(fast.find("latency µs"), std::string::npos) << fast;
+  EXPECT_NE(fast.find("  f         1      1     0     270.0 "), std::string::npos) << fast;
+  EXPECT_NE(fast.find("  together                     320.0 "), std::string::npos) << fast;
+  const std::string slower = sluice("plan " + folder.path("slower.yaml")).output;
+  EXPECT_NE(slower.find("  f         1      1     0     0.27 "), std::string::npos) << slower;
+  EXPECT_NE(slower.find("  together                     3.3 "), std::string::npos) << slower;
 }
 
 TEST(Plan, RefusesWhatItCannotDo) {

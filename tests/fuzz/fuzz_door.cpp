@@ -31,9 +31,9 @@ void round_trips(std::string_view bytes) {
 // The driver: keeps what it is offered until it answers.
 class Driver final : public bus::Door {
  public:
-  [[nodiscard]] bool offer(bus::Arrival& arrival, bus::Gateway& from) override {
+  [[nodiscard]] bool offer(std::span<bus::Arrival> arrivals, bus::Gateway& from) override {
     if (full) return false;
-    CHECK(inside.emplace(arrival.request, &from).second);
+    for (const bus::Arrival& arrival : arrivals) CHECK(inside.emplace(arrival.request, &from).second);
     return true;
   }
   void cancel(RequestId request) override { cancelled.insert(request); }
@@ -113,7 +113,7 @@ class Talk {
     bus::Arrival arrival = an_arrival();
     arrival.request = RequestId(next_++);
     caller_.waiting.insert(arrival.request);
-    if (!door_.offer(arrival, caller_)) caller_.waiting.erase(arrival.request);
+    if (!door_.offer({&arrival, 1}, caller_)) caller_.waiting.erase(arrival.request);
   }
   RequestId request() { return RequestId(data_.ConsumeIntegralInRange<std::uint64_t>(0, 8)); }
   std::uint64_t number() {

@@ -100,6 +100,10 @@ live::RequestRecord a_record(live::RequestState state) {
   stage.configuration = configuration(8, 2, 1);
   stage.members = 3;
   stage.cold = true;
+  stage.loading = Duration::ms(0.5);
+  stage.company = Duration::ms(0.25);
+  stage.retry = Duration::ms(3);
+  stage.reason = {.considered = 14, .no_room = 2};
   stage.log = {"hello"};
   record.stages = {stage};
   return record;
@@ -151,7 +155,11 @@ TEST_F(AdminTest, TracesARequest) {
       get("/v1/requests/00000000000000a1/trace"),
       "200 " + kLate.substr(0, kLate.size() - 1) +
           R"(,"deadline_ms":420.0,"stages":[{"stage":"first","function":"decode","ready_ms":0.0,"start_ms":1.5,"end_ms":null,)"
-          R"("invoker":4,"batch":8,"vcpu":2,"vgpu":1,"members":3,"attempt":0,"cold":true,"error":"","log":["hello"]}]})");
+          R"("invoker":4,"batch":8,"vcpu":2,"vgpu":1,"members":3,"attempt":0,"cold":true,)"
+          R"("waited":{"load_ms":0.5,"company_ms":0.25,"room_ms":0.75,"retry_ms":3.0},)"
+          R"("why":{"considered":14,"no_room":2,"left_ms":418.5},"error":"","log":["hello"]}]})");
+  service_.records[0].stages[0].reason = {};
+  EXPECT_NE(get("/v1/requests/00000000000000a1/trace").find(R"("why":null)"), std::string::npos);
 }
 
 TEST_F(AdminTest, CancelsARequest) {

@@ -76,13 +76,17 @@ class FakeService final : public live::Service {
   std::function<Result<live::Deployed>(const live::Deployment&)> on_deploy;
   std::function<Status(const std::string&)> on_remove;
   std::optional<live::Answer> over;  // what enter() says
+  std::uint32_t entered = 0;         // rows of the last request
   std::string removed_from;          // the tenant of the last removal
   std::vector<live::RequestRecord> records;
   std::shared_ptr<const data::Tensors> outputs;
   mutable live::RequestQuery asked;
 
   std::shared_ptr<data::Arena> arena(const std::string& = "default") override { return arena_; }
-  std::optional<live::Answer> enter(live::Call&) override { return over; }
+  std::optional<live::Answer> enter(live::Call&, std::uint32_t rows) override {
+    entered = rows;
+    return over;
+  }
   RequestId call(live::Call call, live::OnAnswer answer) override {
     OnCall on_call;
     RequestId id;
@@ -93,6 +97,16 @@ class FakeService final : public live::Service {
     }
     on_call ? on_call(call, id, std::move(answer)) : echo(call, id, answer);
     return id;
+  }
+  RequestId call_rows(live::Call call, std::vector<live::SharedInputs> rows, live::OnRow answer) override {
+    const std::size_t count = rows.size();
+    RequestId first;
+    for (std::size_t row = 0; row < count; ++row) {
+      call.inputs = std::move(rows[row]);
+      const RequestId id = this->call(call, [answer, row](live::Answer given) { answer(row, std::move(given)); });
+      if (row == 0) first = id;
+    }
+    return first;
   }
   void call_later(live::Call call, std::function<void(Result<RequestId>)> accepted) override {
     accepted(on_later(call));

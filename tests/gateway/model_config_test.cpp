@@ -48,7 +48,7 @@ Application seeing() {
 }
 
 constexpr std::string_view kHead =
-    R"({"name":"see","platform":"ensemble","version_policy":{"latest":{"num_versions":1}},"max_batch_size":1,)"
+    R"({"name":"see","platform":"ensemble","version_policy":{"latest":{"num_versions":1}},"max_batch_size":128,)"
     R"("input":[{"name":"image","data_type":"TYPE_FP32","dims":[3,-1]}],)"
     R"("output":[{"name":"label","data_type":"TYPE_STRING","dims":[1]}],)";
 constexpr std::string_view kParameters =
@@ -99,7 +99,7 @@ TEST(ModelConfig, AFunctionIsBatchedDynamically) {
   model.batch_max = 4;
   EXPECT_EQ(model_config(model),
             R"({"name":"see.label","platform":"sluice_function","backend":"sluice",)"
-            R"("version_policy":{"latest":{"num_versions":1}},"max_batch_size":1,)"
+            R"("version_policy":{"latest":{"num_versions":1}},"max_batch_size":128,)"
             R"("input":[{"name":"x","data_type":"TYPE_BF16","dims":[2]}],"output":[],"dynamic_batching":{},)"
             R"("parameters":{"batch_max":{"string_value":"4"}}})");
 }

@@ -48,9 +48,28 @@ TEST_F(OipRequest, TakesOneItemWithItsBatchDimensionAndAnswersAlike) {
   EXPECT_EQ(request->inputs->at(0).info, (data::TensorInfo{"X", DataType::int32, {2}}));
   EXPECT_EQ(bytes_of(request->inputs->at(0)), raw<std::int32_t>({1, -2}));
   EXPECT_EQ(bytes_of(request->inputs->at(1)), raw<std::int32_t>({3, 4}));
-  EXPECT_TRUE(request->form.batched);
+  EXPECT_EQ(request->form.rows, 1u);
   EXPECT_FALSE(request->form.binary);
   EXPECT_EQ(request->form.id, "42");
+}
+
+TEST_F(OipRequest, TakesSeveralRowsAsOneStackedTensor) {
+  const auto json = read(kAdder, R"({"inputs":[{"name":"X","shape":[3,2],"datatype":"INT32","data":[1,2,3,4,5,6]},)"
+                                 R"({"name":"Y","shape":[3,2],"datatype":"INT32","data":[[7,8],[9,10],[11,12]]}]})");
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(json->form.rows, 3u);
+  EXPECT_EQ(json->inputs->at(1).info, (data::TensorInfo{"Y", DataType::int32, {3, 2}}));
+  EXPECT_EQ(bytes_of(json->inputs->at(1)), raw<std::int32_t>({7, 8, 9, 10, 11, 12}));
+  const live::Model text = a_model("text", {port("T", DataType::bytes, {1})});
+  const std::string bytes = raw_text({"a", "bcd"});
+  const auto binary = read(text,
+                           R"({"inputs":[{"name":"T","shape":[2,1],"datatype":"BYTES",)"
+                           R"("parameters":{"binary_data_size":)" +
+                               std::to_string(bytes.size()) + "}}]}",
+                           bytes);
+  ASSERT_TRUE(binary) << binary.error().message;
+  EXPECT_EQ(binary->form.rows, 2u);
+  EXPECT_EQ(bytes_of(binary->inputs->front()), bytes);
 }
 
 TEST_F(OipRequest, TakesOneItemWithoutBatchDimension) {
@@ -58,7 +77,7 @@ TEST_F(OipRequest, TakesOneItemWithoutBatchDimension) {
       read(kImage, R"({"inputs":[{"name":"I","shape":[3,1,1],"datatype":"FP32","data":[1,2.5,-3e2]}]})");
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(bytes_of(request->inputs->front()), raw<float>({1, 2.5, -300}));
-  EXPECT_FALSE(request->form.batched);
+  EXPECT_EQ(request->form.rows, 0u);
 }
 
 TEST_F(OipRequest, TakesUndeclaredInputsAsTheyAre) {
@@ -66,7 +85,7 @@ TEST_F(OipRequest, TakesUndeclaredInputsAsTheyAre) {
       read(kOpen, R"({"inputs":[{"name":"any","shape":[3,1],"datatype":"UINT8","data":[0,128,255]}]})");
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->inputs->front().info.shape, (std::vector<std::int64_t>{3, 1}));
-  EXPECT_FALSE(request->form.batched);
+  EXPECT_EQ(request->form.rows, 0u);
 }
 
 TEST_F(OipRequest, TakesALeadingOneOfUndeclaredInputsAsTheBatchDimensionIfAllHaveIt) {
@@ -81,7 +100,7 @@ TEST_F(OipRequest, TakesALeadingOneOfUndeclaredInputsAsTheBatchDimensionIfAllHav
                                          second == "[1]" ? one("b", second) : input("b", second), "]}"));
     if (!request) return request.error().message;
     return str(shape_text(request->inputs->at(0).info.shape), shape_text(request->inputs->at(1).info.shape),
-               request->form.batched ? " batched" : "");
+               request->form.rows == 1 ? " batched" : "");
   };
   EXPECT_EQ(shapes(kOpen, "[1,2]", "[1,2,1]"), "[2][2,1] batched");
   EXPECT_EQ(shapes(kOpen, "[1,2]", "[1]"), "[2][1] batched");
@@ -163,8 +182,8 @@ TEST_F(OipRequest, ChecksInputsAgainstTheModel) {
             "[request id: 7] unexpected shape for input 'X' for model 'adder'. Expected [-1,2], got [1,8].");
   EXPECT_EQ(refusal(kAdder, input("X", "[0,2]", "INT32")),
             "[request id: 7] unexpected shape for input 'X' for model 'adder'. Expected [-1,2], got [0,2].");
-  EXPECT_EQ(refusal(kAdder, input("X", "[2,2]", "INT32")),
-            "[request id: 7] inference request batch-size must be <= 1 for 'adder'");
+  EXPECT_EQ(refusal(kAdder, input("X", "[129,2]", "INT32")),
+            "[request id: 7] inference request batch-size must be <= 128 for 'adder'");
   EXPECT_EQ(refusal(kAdder, input("X", "[2]", "INT32")),
             "[request id: 7] expected 2 inputs but got 1 inputs for model 'adder'. Got input(s) ['X'], but missing "
             "required input(s) ['Y']. Please provide all required input(s).");
@@ -173,6 +192,9 @@ TEST_F(OipRequest, ChecksInputsAgainstTheModel) {
       "[request id: <id_unknown>] expected 2 inputs but got 0 inputs for model 'adder'. Got input(s) [], but missing "
       "required input(s) ['X','Y']. Please provide all required input(s).");
   EXPECT_EQ(refusal(kAdder, R"({"inputs":[{"name":"X","shape":[2],"datatype":"INT32","data":[1,2]},)"
+                            R"({"name":"Y","shape":[1,2],"datatype":"INT32","data":[1,2]}]})"),
+            "[request id: <id_unknown>] input 'Y' batch size does not match other inputs for 'adder'");
+  EXPECT_EQ(refusal(kAdder, R"({"inputs":[{"name":"X","shape":[2,2],"datatype":"INT32","data":[1,2,3,4]},)"
                             R"({"name":"Y","shape":[1,2],"datatype":"INT32","data":[1,2]}]})"),
             "[request id: <id_unknown>] input 'Y' batch size does not match other inputs for 'adder'");
   EXPECT_EQ(refusal(kAdder, R"({"inputs":[{"name":"X","shape":[2],"datatype":"INT32","data":[1,2]},)"
@@ -260,7 +282,7 @@ TEST_F(OipRequest, TakesARawBodyAsTheOnlyInput) {
   const auto request = raw_request(line, raw<std::int16_t>({1, 2, 3, 4}));
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->inputs->front().info.shape, (std::vector<std::int64_t>{2, 2}));
-  EXPECT_TRUE(request->form.binary && request->form.batched);
+  EXPECT_TRUE(request->form.binary && request->form.rows == 1);
   const auto text = raw_request(a_model("text", {port("T", DataType::bytes, {1})}), "hello");
   ASSERT_TRUE(text) << text.error().message;
   EXPECT_EQ(bytes_of(text->inputs->front()), raw_text({"hello"}));

@@ -26,7 +26,7 @@ class OipResponse : public testing::Test {
 };
 
 TEST_F(OipResponse, WritesJsonInTheOrderOfTriton) {
-  const ResponseForm form{.id = "42", .batched = true};
+  const ResponseForm form{.id = "42", .rows = 1};
   const auto response = write_infer_response({"m", 3}, form, {tensor("a", DataType::fp32, {2}, raw<float>({1, 0.5}))});
   EXPECT_EQ(
       response->body,
@@ -46,6 +46,42 @@ TEST_F(OipResponse, WritesBytesAfterTheJson) {
       R"({"name":"a","datatype":"INT8","shape":[2],"data":[-1,2]}]})";
   EXPECT_EQ(response->body, json + "wxyz");
   EXPECT_EQ(response->json_bytes, json.size());
+}
+
+TEST_F(OipResponse, StacksTheRowsOfOneRequest) {
+  const auto row = [&](std::int8_t number, std::string text) {
+    return data::Tensors{tensor("n", DataType::int8, {2}, raw<std::int8_t>({number, 0})),
+                         tensor("t", DataType::bytes, {1}, raw_text({std::move(text)})),
+                         tensor("none", DataType::int8, {0}, "")};
+  };
+  const std::vector<data::Tensors> further = {row(2, "bb"), row(3, "")};
+  const ResponseForm form{.rows = 3, .outputs = {{"n", {}}, {"t", {}}, {"none", {}}, {"t", true}, {"n", true}}};
+  const auto response = write_infer_response({"m", 1}, form, row(1, "a"), further);
+  ASSERT_TRUE(response) << response.error().message;
+  const std::string json =
+      R"({"model_name":"m","model_version":"1","outputs":[{"name":"n","datatype":"INT8","shape":[3,2],"data":[1,0,2,0,3,0]},)"
+      R"({"name":"t","datatype":"BYTES","shape":[3,1],"data":["a","bb",""]},)"
+      R"({"name":"none","datatype":"INT8","shape":[3,0],"data":[]},)"
+      R"({"name":"t","datatype":"BYTES","shape":[3,1],"parameters":{"binary_data_size":15}},)"
+      R"({"name":"n","datatype":"INT8","shape":[3,2],"parameters":{"binary_data_size":6}}]})";
+  EXPECT_EQ(response->body, json + raw_text({"a", "bb", ""}) + raw<std::int8_t>({1, 0, 2, 0, 3, 0}));
+}
+
+TEST_F(OipResponse, SaysWhichRowsCannotBeStacked) {
+  const auto row = [&](std::int64_t length) {
+    const std::string bytes(static_cast<std::size_t>(length), 'x');
+    return data::Tensors{tensor("a", DataType::int8, {1}, "x"), tensor("b", DataType::uint8, {length}, bytes)};
+  };
+  const std::vector<data::Tensors> longer = {row(2), row(3)}, missing = {{tensor("a", DataType::int8, {1}, "x")}};
+  EXPECT_EQ(write_infer_response({"m", 1}, {.rows = 3}, row(2), longer).error().message,
+            "the rows of output 'b' cannot be stacked: row 0 is UINT8 [2], row 2 is UINT8 [3]. Please send these rows "
+            "one by one.");
+  EXPECT_EQ(write_infer_response({"m", 1}, {.rows = 2}, row(2), missing).error().message,
+            "the rows of output 'b' cannot be stacked: row 0 is UINT8 [2], row 1 has none. Please send these rows one "
+            "by one.");
+  const ResponseForm one_output{.rows = 3, .outputs = {{"a", {}}}};
+  EXPECT_TRUE(write_infer_response({"m", 1}, one_output, row(2), longer))
+      << "what nobody asked for need not be stacked";
 }
 
 TEST_F(OipResponse, WritesEveryDatatype) {

@@ -239,13 +239,15 @@ TEST_F(RouterTest, RefusesInTheWordsOfItsTable) {
       R"(429 {"error":"the machines are full: what is under way and this request of 'echo' need 8.4 slices or vCPUs, at most 7.2 are given","code":"OVERLOADED","needed":8.4,"available":7.2,"retry_after_ms":1000})");
   EXPECT_EQ(
       rejected(RejectReason::no_capacity, 2, 1),
-      R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY","needed":2.0,"available":1.0})-");
+      R"-(503 {"error":"no capacity: nothing here can run a stage of 'echo' (needs 2, there is 1)","code":"NO_CAPACITY","needed":2.0,"available":1.0,"retry_after_ms":10000})-");
   EXPECT_EQ(
       rejected(RejectReason::cost_exceeded, 0.002, 0.001),
       R"(429 {"error":"cost limit cannot be met: needs $0.002, limit is $0.001","code":"COST_INFEASIBLE","needed":0.002,"available":0.001,"retry_after_ms":1000})");
   EXPECT_EQ(rejected(RejectReason::not_deployed, 0, 0),
             R"(400 {"error":"Request for unknown model: 'echo' is not found","code":"NOT_DEPLOYED"})");
-  EXPECT_EQ(rejected(RejectReason::not_reservable, 0, 0).substr(0, 4), "400 ");
+  EXPECT_EQ(
+      rejected(RejectReason::not_reservable, 0, 0),
+      R"(400 {"error":"the workflow of 'echo' cannot be reserved ahead: its scheduler takes only what it can plan","code":"NOT_RESERVABLE"})");
 }
 
 TEST_F(RouterTest, RoundsTheSecondsUpAfterWhichToTryAgain) {
@@ -263,7 +265,8 @@ TEST_F(RouterTest, SaysWhyNothingIsTakenWhileItStops) {
   const Reply reply = answered(
       {.kind = live::AnswerKind::rejected, .reason = RejectReason::no_capacity, .error = "the server is stopping"});
   EXPECT_EQ(reply.status, 503u);
-  EXPECT_EQ(reply.body, R"({"error":"the server is stopping","code":"NO_CAPACITY"})");
+  EXPECT_EQ(reply.body, R"({"error":"the server is stopping","code":"NO_CAPACITY","retry_after_ms":10000})");
+  EXPECT_TRUE(reply.headers.starts_with("Retry-After: 10\r\n")) << reply.headers;
 }
 
 TEST_F(RouterTest, SaysWhereARequestFailed) {
@@ -291,7 +294,26 @@ TEST_F(RouterTest, SpeaksTritonWhereAskedTo) {
   EXPECT_EQ(full.status, 503u);
   EXPECT_EQ(full.body,
             R"({"error":"[request id: 42] Exceeds maximum queue size","code":"SLO_INFEASIBLE","retry_after_ms":1000})");
-  EXPECT_EQ(answered({.kind = live::AnswerKind::deadline_exceeded}).status, 503u);
+  const Reply expired = answered({.kind = live::AnswerKind::deadline_exceeded});
+  EXPECT_EQ(expired.status, 503u);
+  EXPECT_TRUE(expired.headers.starts_with("Retry-After: 1\r\n")) << expired.headers;
+}
+
+TEST_F(RouterTest, SaysOfEverything503WhenToTryAgain) {
+  const auto headers = [&](Method method, std::string_view target, std::string_view body = {}) {
+    const auto exchange = start(method, target, body);
+    EXPECT_EQ(exchange->reply->status, 503u) << target;
+    return exchange->reply->headers;
+  };
+  EXPECT_EQ(headers(Method::get, "/v2/health/ready"), "Retry-After: 10\r\n");
+  EXPECT_EQ(headers(Method::post, "/v2/models/missing/versions/1/infer", kEcho), "Retry-After: 10\r\n");
+  service_.on_later = [](const live::Call&) -> Result<RequestId> { return Error{ErrorCode::io, "disk is full"}; };
+  EXPECT_EQ(headers(Method::post, "/v2/models/echo/infer?async=true", kEcho), "Retry-After: 10\r\n");
+  service_.on_deploy = [](const live::Deployment&) -> Result<live::Deployed> {
+    return Error{ErrorCode::io, "disk is full"};
+  };
+  EXPECT_EQ(headers(Method::post, "/v1/applications", R"({"main":"a","files":[{"path":"a","base64":""}]})"),
+            "Retry-After: 10\r\n");
 }
 
 TEST_F(RouterTest, TakesRequestsForLater) {

@@ -12,9 +12,10 @@ namespace {
 
 class Hall final : public bus::Door {
  public:
-  bool offer(bus::Arrival& arrival, bus::Gateway& from) override {
+  bool offer(std::span<bus::Arrival> arrivals, bus::Gateway& from) override {
     if (full) return false;
-    arrived.push_back(std::move(arrival));
+    for (bus::Arrival& arrival : arrivals) arrived.push_back(std::move(arrival));
+    together.push_back(arrivals.size());
     gateway = &from;
     return true;
   }
@@ -23,6 +24,7 @@ class Hall final : public bus::Door {
 
   bool full = false;
   std::deque<bus::Arrival> arrived;
+  std::vector<std::size_t> together;  // how many each offer brought
   std::vector<RequestId> cancelled;
   std::vector<bus::AnswerTaken> late;  // not at once
   bus::Gateway* gateway = nullptr;
@@ -172,6 +174,30 @@ TEST_F(DeskTest, AFullSchedulerLeavesTheErrandAsItWas) {
   EXPECT_EQ(objects_.requests(), 0u);
   hall_.full = false;
   EXPECT_TRUE(desk_.call(one));
+}
+
+TEST_F(DeskTest, RowsOfOneRequestAreOfferedTogetherOrNotAtAll) {
+  std::vector<Desk::Errand> rows;
+  for (const std::uint64_t id : {1, 2, 3}) rows.push_back(errand(id));
+  hall_.full = true;
+  EXPECT_FALSE(desk_.call_together(rows));
+  EXPECT_EQ(objects_.requests(), 0u);
+  for (const Desk::Errand& row : rows) EXPECT_TRUE(row.answer);
+  hall_.full = false;
+  EXPECT_TRUE(desk_.call_together(rows));
+  EXPECT_EQ(hall_.together, std::vector<std::size_t>{3});
+  EXPECT_TRUE(answers_.empty());
+}
+
+TEST_F(DeskTest, ARowThatCannotBeCalledIsAnsweredAndTheOthersAreCalled) {
+  std::vector<Desk::Errand> rows;
+  for (const std::uint64_t id : {1, 2}) rows.push_back(errand(id));
+  rows.front().call.target = nullptr;
+  rows.front().call.application = "gone";
+  EXPECT_TRUE(desk_.call_together(rows));
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_.front().request, RequestId(1));
+  EXPECT_EQ(hall_.together, std::vector<std::size_t>{1});
 }
 
 TEST_F(DeskTest, WhatWasReplacedMeanwhileGoesToTheNewVersion) {

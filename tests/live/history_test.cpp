@@ -81,6 +81,35 @@ TEST(History, DoesNotHoldApplicationsForRequestsItForgot) {
 }
 
 // The memory of one that was forgotten serves the next.
+TEST(History, SaysWhatAStageWaitedFor) {
+  const auto at = [](double ms) { return Time::from_ns(1'000'000'000) + Duration::ms(ms); };
+  History history(3);
+  history.arrived({.id = RequestId(1), .application = application_of(2), .arrival = at(0)});
+  history.loaded(InstanceId(7), at(30));
+  const auto run = [&](std::uint64_t batch, double start, double end, BatchMember member, const BatchReason& reason) {
+    member.request = RequestId(1);
+    StartBatch command{.id = BatchId(batch), .instance = InstanceId(7)};
+    command.members.push_back(std::move(member));
+    command.reason = reason;
+    history.started(command, at(start));
+    history.finished(BatchFinished{.id = command.id}, at(end));
+  };
+  run(1, 60, 80, {.stage = StageId(0), .ready = at(10)},
+      {.considered = 14, .no_room = 2, .company_from = at(20), .company_until = at(50)});
+  run(2, 85, 90, {.stage = StageId(1), .ready = at(80)}, {.company_from = at(20), .company_until = at(50)});
+  run(3, 195, 200, {.stage = StageId(1), .attempt = 1, .ready = at(190)}, {});
+  const std::vector<StageRecord> stages = history.find(RequestId(1))->stages;
+  ASSERT_EQ(stages.size(), 3u);
+  EXPECT_EQ(stages[0].loading, Duration::ms(20));  // from ready until it was loaded
+  EXPECT_EQ(stages[0].company, Duration::ms(20));  // less what it was loading meanwhile
+  EXPECT_EQ(stages[0].reason.considered, 14u);
+  EXPECT_EQ(stages[0].reason.no_room, 2u);
+  EXPECT_EQ(stages[1].loading, Duration());
+  EXPECT_EQ(stages[1].company, Duration()) << "the pause was over before it was ready";
+  EXPECT_EQ(stages[1].retry, Duration());
+  EXPECT_EQ(stages[2].retry, Duration::ms(100));
+}
+
 TEST(History, ShowsNothingOfThoseItForgot) {
   History history(1);
   history.arrived({.id = RequestId(1), .application = application_of(2), .version = 7, .asynchronous = true});

@@ -76,7 +76,7 @@ class RunnerTest : public testing::Test {
   }
   void offer(std::uint64_t id, ApplicationId application) {
     bus::Arrival arrival{.request = RequestId(id), .application = application};
-    ASSERT_TRUE(runner_->offer(arrival, waiters_));
+    ASSERT_TRUE(runner_->offer({&arrival, 1}, waiters_));
   }
   [[nodiscard]] RequestState state_of(std::uint64_t id) { return runner_->history().find(RequestId(id))->state; }
 

@@ -240,7 +240,7 @@ TEST_F(TenantsTest, HoldAtMostTheirBytesOfSharedMemory) {
   Call call{.principal = kOurs, .application = "small", .inputs = floats(*platform_, "x", {1})};
   const auto block = platform_->arena("default")->allocate_input(2'000'000);
   ASSERT_TRUE(block);
-  const auto refused = platform_->enter(call);
+  const auto refused = platform_->enter(call, 1);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->reason, RejectReason::quota_exceeded);
   EXPECT_GE(refused->needed, 2'000'000);
@@ -252,8 +252,8 @@ TEST_F(TenantsTest, GiveBackTheirPlaceWithTheAnswer) {
   ASSERT_TRUE(set_quota({.requests = 1}));
   for (int i = 0; i < 3; ++i) {
     Call first{.principal = kOurs, .application = "app", .inputs = floats(*platform_, "x", {1})}, second = first;
-    ASSERT_FALSE(platform_->enter(first));
-    const auto refused = platform_->enter(second);
+    ASSERT_FALSE(platform_->enter(first, 1));
+    const auto refused = platform_->enter(second, 1);
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->reason, RejectReason::quota_exceeded);
     EXPECT_EQ(call(*platform_, std::move(first)).get().kind, AnswerKind::finished);

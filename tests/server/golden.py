@@ -8,14 +8,16 @@ The server has two emulated applications: `declared` says what its tensors are, 
 import difflib
 import json
 import re
+import signal
 import struct
 import sys
+import threading
 
 from serving import HERE, Failure, Folder, Server, deployment, floats, wait_until
 
 GOLDEN = HERE / "golden"
 # Fields whose value depends on the run, the machine or the clock.
-VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "uptime_s", "data", "pid",
+VOLATILE = {"arrived_ms", "latency_ms", "slack_ms", "cost_dollars", "start_ms", "end_ms", "ready_ms", "load_ms", "company_ms", "room_ms", "left_ms", "uptime_s", "data", "pid",
             "listening", "made_ms", "key", "ns", "last_inference", "vcpu_enforced", "memory_enforced", "workers_enforced",
             "bytes_out", "used", "loaded"}
 TIMED_METRIC = re.compile(r"^(\w*(?:seconds|duration_us|dollars_total|object_bytes|step_plans)\w*(?:\{[^}]*\})?) \S+$", re.M)
@@ -34,7 +36,14 @@ class Session:
 
     def ask(self, method, path, body=None, headers=None, shown_key=None):
         """Writes down question and answer; returns the answer's JSON, if it has some. `shown_key`: for a key that changes."""
-        status, got_headers, got = self.server.call(method, path, body, headers)
+        answer = self.server.call(method, path, body, headers)
+        return self.write(method, path, body, headers, answer, shown_key)
+
+    def write(self, method, path, body, headers, answer, shown_key=None, hidden=None):
+        """`hidden`: a pattern of numbers in the answer that depend on the run; they are written as N."""
+        status, got_headers, got = answer
+        if hidden:
+            got = re.sub(hidden, lambda m: re.sub(rb"[0-9.]+", b"1", m[0]), got)
         self.said.append((method, path))
         lines = [f"> {method} {self.named(path)}"]
         lines += [f"> {name}: {shown_key if shown_key and name == 'X-API-Key' else value}"
@@ -42,7 +51,7 @@ class Session:
         if body is not None:
             lines.append(f"> {shown(body)}")
         lines.append(f"< {status}")
-        kept = ("Allow", "Inference-Header-Content-Length", "Sluice-Request-Id", "Retry-After", "Content-Encoding", "Accept-Encoding")
+        kept = ("Allow", "Inference-Header-Content-Length", "Sluice-Request-Id", "Sluice-Row-Request-Ids", "Retry-After", "Content-Encoding", "Accept-Encoding")
         lines += [f"< {name}: {got_headers[name]}" for name in kept if name in got_headers]
         if got_headers.get("Content-Type", "application/json") != "application/json":
             lines.append(f"< Content-Type: {got_headers['Content-Type']}")
@@ -57,7 +66,7 @@ class Session:
 
     def named(self, text):
         """Ids by the order in which they were met."""
-        return re.sub(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])",
+        return re.sub(r"(?<![0-9a-f.])[0-9a-f]{16}(?![0-9a-f])",
                       lambda m: self.ids.setdefault(m[0], f"ID{len(self.ids) + 1}"), text)
 
 
@@ -257,6 +266,96 @@ def identity(s):
     s.ask("POST", "/v2/models/plain/infer", floats(1), nobody)
 
 
+def rows(s):
+    """Apart from `inference`: rows that arrive together may be run by further workers, which other parts count."""
+    two = {"inputs": [{**IMAGE["inputs"][0], "shape": [2, 2, 1], "data": [1, 2, 3, 4]}]}
+    s.ask("POST", "/v2/models/declared/infer", two)
+    s.comment("what is refused")
+    s.ask("POST", "/v2/models/declared/infer", {"inputs": [{**IMAGE["inputs"][0], "shape": [129, 2, 1], "data": []}]})
+    s.ask("POST", "/v2/models/declared/infer?async=true", two)
+
+
+def refusals(s):
+    """A row of the table of refusals each. What is busy or waits is asked by threads; the first answer is written down."""
+    one, infer = s.server, "/v2/models/%s/infer"
+
+    def hidden(pattern, model, body, answer):
+        s.write("POST", infer % model, body, None, answer, hidden=pattern)
+
+    def in_background(model, body=None, count=1):
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(one.call("POST", infer % model, body or floats(1)))) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        return threads, answers
+
+    s.comment("QUOTA_EXCEEDED: its rate, and the requests that are not answered")
+    s.ask("POST", "/v1/tenants", {"name": "small", "requests_per_second": 0.25, "requests": 2})
+    key = {"X-API-Key": json.loads(one.call("POST", "/v1/keys", {"name": "small", "tenant": "small", "role": "deployer"})[2])["key"]}
+    s.ask("POST", "/v1/applications", deployment("declared.yaml"), key, shown_key="SMALL")
+    rows = {"inputs": [{**IMAGE["inputs"][0], "shape": [3, 2, 1], "data": [1, 2, 3, 4, 5, 6]}]}
+    s.ask("POST", infer % "declared", rows, key, shown_key="SMALL")
+    one.call("POST", infer % "declared", IMAGE, key)
+    hidden(rb'"(needed|retry_after_ms)":[0-9.]+', "declared", IMAGE, one.call("POST", infer % "declared", IMAGE, key))
+    s.comment("STAGE_FAILED")
+    failing = document("failing", "10s").replace("200.0", "1.0") + "  stop: {after: f, fail: {error: NoPaper, cause: the printer is empty}}\n"
+    one.deploy(failing)
+    s.ask("POST", infer % "failing", floats(1))
+    s.comment("DEADLINE_EXCEEDED")
+    one.deploy(document("slow", "30s").replace("200.0", "2000.0"))
+    body = {**floats(1), "parameters": {"timeout": 1000}}
+    hidden(rb'after [0-9.]+ ms|"latency_ms":[0-9.]+', "slow", body, one.call("POST", infer % "slow", body))
+    s.comment("CANCELLED")
+    threads, answers = in_background("slow")
+    running = wait_until("it runs", lambda: one.get("/v1/requests?application=slow&state=running")["requests"])
+    one.call("DELETE", f"/v1/requests/{running[0]['id']}")
+    threads[0].join()
+    s.write("POST", infer % "slow", floats(1), None, answers[0])
+    s.comment("OVERLOADED")
+    one.deploy(document("busy", "1s"))
+    threads, answers = in_background("busy", count=80)
+    for thread in threads:
+        thread.join()
+    full = next((answer for answer in answers if b"OVERLOADED" in answer[2]), None)
+    if full is None:
+        raise Failure(f"none of 80 calls at once was refused: {answers[:3]}")
+    hidden(rb'need [0-9.]+ slices or vCPUs, at most [0-9.]+|"(needed|available|retry_after_ms)":[0-9.]+', "busy", floats(1),
+           (full[0], {**full[1], "Retry-After": "1"}, full[2]))
+    s.comment("COST_INFEASIBLE")
+    one.deploy(document("dear", "1s, cost: 0.000000001"))
+    s.ask("POST", infer % "dear", floats(1))
+
+
+def reserving(s):
+    """What the scheduler `admission` refuses, the memory for inputs, and a server that stops."""
+    one = s.server
+    s.comment("SLO_INFEASIBLE")
+    one.deploy(document("promised", "1s"))
+    s.ask("POST", "/v2/models/promised/infer", {**floats(1), "parameters": {"slo_ms": 50}})
+    s.comment("NOT_RESERVABLE")
+    one.deploy(document("listed", "1s").replace("f: {}\n", "f: {foreach: request.x, inputs: {x: request.x}}\n"))
+    s.ask("POST", "/v2/models/listed/infer", floats(1, 2))
+    s.comment("QUEUE_FULL: there is no room for its inputs")
+    both = {"inputs": [{"name": name, "datatype": "FP32", "shape": [20000, 8], "parameters": {"binary_data_size": 640000}} for name in "ab"]}
+    text = json.dumps(both).encode()
+    s.write("POST", "/v2/models/promised/infer", both, None,
+            one.call("POST", "/v2/models/promised/infer", text + bytes(1280000), {"Inference-Header-Content-Length": str(len(text))}))
+    s.comment("NO_CAPACITY: it stops")
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(one.call("POST", "/v2/models/promised/infer", floats(1))))
+    thread.start()
+    wait_until("it is there", lambda: one.get("/v1/status")["in_system"] == 1)
+    one.signal(signal.SIGTERM)
+    wait_until("it drains", lambda: any("draining" in line for line in one.lines))
+    s.ask("POST", "/v2/models/promised/infer", floats(1))
+    thread.join()
+
+
+def documented_codes():
+    table = (HERE.parents[1] / "docs/api.md").read_text().split("## Refusals")[1].split("\n## ")[0]
+    return [code for line in table.splitlines() if line.startswith("| ") for code in re.findall(r"\| `([A-Z_]+)` \|", line)]
+
+
 def documented():
     """(method, path) of the table of endpoints, as patterns."""
     table = (HERE.parents[1] / "docs/api.md").read_text().split("## All endpoints")[1].split("\n## ")[0]
@@ -299,16 +398,26 @@ def compare(name, text, regenerate):
 
 
 def main(regenerate):
-    said, same = [], True
+    said, same, refused = [], True, ""
     with Folder() as folder, Server(folder, "--cluster", str(HERE / "documents/cluster.yaml")) as one:
         ids = {}
-        for part in (applications, health, models, inference, requests, server, identity):
+        for part in (applications, health, models, inference, requests, server, identity, rows, refusals):
             session = Session(one)
             session.ids = ids
             part(session)
             said += session.said
             same = compare(part.__name__, "\n".join(session.text), regenerate) and same
+        refused += "".join(session.text)
+    options = ("--cluster", str(HERE / "documents/cluster.yaml"), "--scheduler", "admission", "--objects", "1MB")
+    with Folder() as folder, Server(folder, *options) as one:
+        session = Session(one)
+        reserving(session)
+        same = compare("reserving", "\n".join(session.text), regenerate) and same
+        refused += "".join(session.text)
     check_all_asked(said)
+    missing = [code for code in documented_codes() if f'"code": "{code}"' not in refused]
+    if missing:
+        raise Failure(f"docs/api.md has refusals that nothing here provokes: {missing}")
     if not same:
         raise Failure("the server answers otherwise than tests/server/golden says; if that is right: golden.py --regenerate")
 

@@ -6,6 +6,7 @@ usage: install.py
 """
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -53,6 +54,8 @@ class Installed(unittest.TestCase):
             server.stdout.close()
             server.stderr.close()
             self.assertIn(f"{self.prefix}/lib/sluice/examples/vision", said)
+            printed = re.search(r"^  (\S+) invoke ", said, re.MULTILINE)[1]  # as it can be called from there
+            self.assertEqual(run(printed, "--version", cwd="/").returncode, 0)
 
     def test_the_doctor_finds_the_worker_with_all_its_runtimes(self):
         there = run(self.sluice, "doctor", "--json", "--data", str(self.root / "data"), cwd="/")

@@ -12,7 +12,7 @@ import sys
 import zlib
 
 import oip_schema as oip
-from serving import Failure, Server, run_in_folder, wait_until
+from serving import HERE, Failure, Server, run_in_folder, wait_until
 
 JSON_SAMPLES = {"BOOL": [True, False], "UINT8": [0, 255], "UINT16": [0, 65535], "UINT32": [0, 2**32 - 1], "UINT64": [0, 2**64 - 1],
                 "INT8": [-128, 127], "INT16": [-2**15, 2**15 - 1], "INT32": [-2**31, 2**31 - 1], "INT64": [-2**63, 2**63 - 1],
@@ -169,6 +169,50 @@ def inference(client):
     equal(response["outputs"][0]["shape"], [1, 2, 2], "the shape has the batch dimension that was sent")
 
 
+def rows(client):
+    """Several rows in one request: each is answered as if it had come alone, in the order in which they were sent."""
+    def ask(numbers, boxes, *more, **parameters):
+        inputs = [{"name": "n", "datatype": "INT64", "shape": [len(numbers), 1], "data": numbers},
+                  {"name": "boxes", "datatype": "FP32", "shape": [len(boxes), len(boxes[0]), 2], "data": boxes}]
+        return {"inputs": inputs, "outputs": list(more), "parameters": parameters}
+
+    boxes = [[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 10], [11, 12]]]
+    for count in (1, 2, 3):
+        response, _ = client.infer("rows", ask([3] * count, boxes[:count]))
+        got = {output["name"]: (output["shape"], output["data"]) for output in response["outputs"]}
+        equal(got["numbers"], ([count, 3], [0, 1, 2] * count), f"numbers of {count} rows")
+        equal(got["text"], ([count, 1], ["3"] * count), f"texts of {count} rows")
+        equal(got["box"], ([count, 2, 2], [float(x) for row in boxes[:count] for box in row for x in box]), f"items of {count} rows")
+    text = {"name": "text"}
+    response, _ = client.infer("rows", ask([1, 10], boxes[:2], text))
+    equal(response["outputs"][0]["data"], ["1", "10"], "texts of different length")
+    raw = packed("INT64", [4, 4]) + packed("FP32", range(1, 9))
+    sent = [{"name": "n", "datatype": "INT64", "shape": [2, 1], "parameters": {"binary_data_size": 16}},
+            {"name": "boxes", "datatype": "FP32", "shape": [2, 2, 2], "parameters": {"binary_data_size": 32}}]
+    response, got = client.infer("rows", {"inputs": sent, "parameters": {"binary_data_output": True}}, raw)
+    equal(got["numbers"], packed("INT64", [0, 1, 2, 3] * 2), "rows that came as bytes")
+    equal(got["text"], packed("BYTES", ["4", "4"]), "texts of rows that came as bytes")
+    equal(got["box"], packed("FP32", range(1, 9)), "items of rows that came as bytes")
+
+    def refusal(request, expected):
+        status, headers, body = client.server.call("POST", "/v2/models/rows/infer", request)
+        equal(status, expected, f"status of {body[:300]!r}")
+        return json.loads(body), headers
+
+    said, _ = refusal(ask([1, 2], boxes[:2]), 400)
+    equal("output 'numbers'" in said["error"] and "[1]" in said["error"] and "[2]" in said["error"], True, f"shapes in {said}")
+    said, headers = refusal(ask([1, -1, 1], boxes), 500)
+    equal((said["code"], said["row"], said["stage"]), ("STAGE_FAILED", 1, "count"), "the row that failed")
+    equal("row 1: " in said["error"] and "-1 numbers" in said["error"], True, f"the error of the row: {said}")
+    equal(headers["Sluice-Row-Request-Ids"].split(",")[1], headers["Sluice-Request-Id"], "the id of the row that failed")
+    unequal = ask([1, 1], boxes[:2])
+    unequal["inputs"][0].update(shape=[1, 1], data=[1])
+    refusal(unequal, 400)
+    refusal(ask([1] * 129, [boxes[0]] * 129), 400)
+    response, _ = client.infer("rows", ask([2] * 128, [boxes[0]] * 128, text))
+    equal(response["outputs"][0]["shape"], [128, 1], "as many rows as may come")
+
+
 def binary_data(client):
     """Inputs and outputs as bytes after the JSON, in the order of the JSON; what one output says wins over the request."""
     for datatype, values in {**JSON_SAMPLES, "FP16": [1.5, -2.0]}.items():
@@ -218,7 +262,7 @@ def compression(client):
 
 
 def statistics(client):
-    """Requests of an application are counted once, and functions inside of it on their own names."""
+    """Rows of requests of an application are counted once, and functions inside of it on their own names."""
     names = ("declared", "declared.shrink", "declared.label")
 
     def counts():
@@ -242,8 +286,9 @@ def statistics(client):
     before = counts()
     for _ in range(3):
         client.infer("declared", {"inputs": [{"name": "image", "datatype": "FP32", "shape": [1, 2, 1], "data": [1, 2]}]})
-    expected = {name: tuple(number + 3 for number in numbers) for name, numbers in before.items()}
-    wait_until(f"three requests are counted: {expected}, not {counts()}", lambda: counts() == expected)
+    client.infer("declared", {"inputs": [{"name": "image", "datatype": "FP32", "shape": [2, 2, 1], "data": [1, 2, 3, 4]}]})
+    expected = {name: tuple(number + 5 for number in numbers) for name, numbers in before.items()}
+    wait_until(f"three requests of one row and one of two are counted: {expected}, not {counts()}", lambda: counts() == expected)
     everything = client.get("/v2/models/stats", oip.STATISTICS)["model_stats"]
     if not set(names) <= {entry["name"] for entry in everything}:
         raise Failure(f"statistics of all models lack some: {[entry['name'] for entry in everything]}")
@@ -269,8 +314,9 @@ def errors(client):
 def play(folder, _):
     with Server(folder) as server:
         server.deploy("plain.yaml", "declared.yaml", "taking.yaml")
+        server.deploy("rows.yaml", files={"rows.py": (HERE / "documents/rows.py").read_text()})
         client = Client(server)
-        for part in (health_and_metadata, configuration, repository, inference, binary_data, compression, statistics, errors):
+        for part in (health_and_metadata, configuration, repository, inference, rows, binary_data, compression, statistics, errors):
             part(client)
 
 

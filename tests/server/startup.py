@@ -165,7 +165,8 @@ class Ends(unittest.TestCase):
                 server.signal(number)
                 wait_until("it drains", lambda: any("draining" in line for line in server.lines))
                 status, _, body = server.call("POST", "/v2/models/slow/infer", floats(3))
-                self.assertEqual((status, json.loads(body)), (503, {"error": "the server is stopping", "code": "NO_CAPACITY"}))
+                self.assertEqual((status, json.loads(body)),
+                                 (503, {"error": "the server is stopping", "code": "NO_CAPACITY", "retry_after_ms": 10000}))
                 thread.join()
                 self.assertEqual(answers[0][0], 200, answers)
                 self.assertEqual(server.wait(), 0)
