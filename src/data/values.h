@@ -83,8 +83,6 @@ class Values {
   // Conditions and fan-outs (values_known.cpp).
   [[nodiscard]] bool holds(const Condition& condition) const;
   [[nodiscard]] bool all_there(const Condition& condition) const;
-  [[nodiscard]] bool depends(const Reference& from, StageId finished, std::vector<bool>& seen) const;
-  [[nodiscard]] bool depends(const Condition& condition, StageId finished) const;
   [[nodiscard]] Status add_known(StageId finished, Known& out) const;
   [[nodiscard]] Status add_fan_out(StageId id, Known& out) const;
 

@@ -15,6 +15,29 @@ bool asks(const Workflow& workflow) {
                      [](const Stage& stage) { return stage.when || stage.foreach; });
 }
 
+// Pass stages hand on what finished before them; so may a workflow inside of a foreach, if it has nothing to run.
+bool depends(const Application& application, const Workflow& workflow, const Reference& from, StageId finished,
+             std::vector<bool>& seen) {
+  if (from.stage == finished) return true;
+  if (!from.stage.valid() || seen[from.stage.index()]) return false;
+  seen[from.stage.index()] = true;
+  const Stage& stage = workflow.at(from.stage);
+  if (stage.kind != Stage::Kind::pass) return false;
+  if (stage.foreach && depends(application, workflow, stage.foreach->over, finished, seen)) return true;
+  const auto wired = wiring(application, workflow, from.stage);
+  return std::any_of(wired.begin(), wired.end(), [&](const InputBinding& binding) {
+    return depends(application, workflow, binding.from, finished, seen);
+  });
+}
+
+bool depends(const Application& application, const Workflow& workflow, const Condition& condition, StageId finished) {
+  std::vector<bool> seen(workflow.size());
+  if (condition.kind == Condition::Kind::compare)
+    return depends(application, workflow, condition.comparison.left, finished, seen);
+  return std::any_of(condition.terms.begin(), condition.terms.end(),
+                     [&](const Condition& term) { return depends(application, workflow, term, finished); });
+}
+
 }  // namespace
 
 bool passes(const Stage& stage) {
@@ -65,11 +88,11 @@ Result<Known> Values::known_after(StageId finished) const {
 Status Values::add_known(StageId finished, Known& out) const {
   for (std::uint32_t s = 0; s < workflow_.size(); ++s) {
     const Stage& stage = workflow_.stages[s];
-    if (stage.when && depends(*stage.when, finished) && all_there(*stage.when)) {
+    if (stage.when && depends(application_, workflow_, *stage.when, finished) && all_there(*stage.when)) {
       out.verdicts.push_back({StageId(s), holds(*stage.when), run_.path});
     }
     std::vector<bool> seen(stage.foreach ? workflow_.size() : 0);
-    if (!stage.foreach || !depends(stage.foreach->over, finished, seen)) continue;
+    if (!stage.foreach || !depends(application_, workflow_, stage.foreach->over, finished, seen)) continue;
     if (const Status added = add_fan_out(StageId(s), out); !added) return added;
   }
   return Done{};
@@ -92,27 +115,6 @@ Status Values::add_fan_out(StageId id, Known& out) const {
   }
   return Done{};
 }
-
-// Pass stages hand on what finished before them; so may a workflow inside of a foreach, if it has nothing to run.
-bool Values::depends(const Reference& from, StageId finished, std::vector<bool>& seen) const {
-  if (from.stage == finished) return true;
-  if (!from.stage.valid() || seen[from.stage.index()]) return false;
-  seen[from.stage.index()] = true;
-  const Stage& stage = workflow_.at(from.stage);
-  if (stage.kind != Stage::Kind::pass) return false;
-  if (stage.foreach && depends(stage.foreach->over, finished, seen)) return true;
-  const auto wired = wiring(application_, workflow_, from.stage);
-  return std::any_of(wired.begin(), wired.end(),
-                     [&](const InputBinding& binding) { return depends(binding.from, finished, seen); });
-}
-
-bool Values::depends(const Condition& condition, StageId finished) const {
-  std::vector<bool> seen(workflow_.size());
-  if (condition.kind == Condition::Kind::compare) return depends(condition.comparison.left, finished, seen);
-  return std::any_of(condition.terms.begin(), condition.terms.end(),
-                     [&](const Condition& term) { return depends(term, finished); });
-}
-
 // What was skipped never comes: then nobody says, and the condition does not hold.
 bool Values::all_there(const Condition& condition) const {
   Tensors all;
