@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -254,13 +255,28 @@ TEST_P(HostileTest, FailsItsOwnRequestsOnlyWithItsName) {
   EXPECT_NE(answer.error.find(str("'", GetParam().name, "'")), std::string::npos) << answer.error;
 }
 
-TEST_F(FaultsTest, AProgramThatIsNotThereFailsItsRequestsWithItsName) {
+TEST_F(FaultsTest, AProgramThatIsNotThereIsNotDeployed) {
   start();
-  add("f", "runtime: process, command: [/no/such/program]");
+  const auto deployed = deploy(*platform_, application("f", "runtime: process, command: [/no/such/program]"));
+  ASSERT_FALSE(deployed.ok());
+  EXPECT_NE(deployed.error().message.find("function 'f' does not work"), std::string::npos) << deployed.error().message;
+  EXPECT_NE(deployed.error().message.find("/no/such/program"), std::string::npos) << deployed.error().message;
+}
+
+TEST_F(FaultsTest, AProgramThatIsGoneSinceFailsItsRequestsWithItsName) {
+  start();
+  const std::string program = testing::TempDir() + "sluice-gone-" + std::to_string(::getpid());
+  std::ofstream(program) << "#!/bin/sh\nwhile read line; do echo '{\"y\": 1.0}' >&3; done\n";
+  std::filesystem::permissions(program, std::filesystem::perms::all);
+  add("f", str("runtime: process, command: [", program, "]"));
+  ASSERT_EQ(ask("f").get().kind, AnswerKind::finished);
+  std::filesystem::remove(program);
+  ::kill(worker_of("f"), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return platform_->snapshot()->worker_crashes > 0; }));
   const Answer answer = ask_beside_others("f");
   EXPECT_EQ(answer.kind, AnswerKind::failed);
   EXPECT_NE(answer.error.find("'f' cannot be loaded"), std::string::npos) << answer.error;
-  EXPECT_NE(answer.error.find("/no/such/program"), std::string::npos) << answer.error;
+  EXPECT_NE(answer.error.find(program), std::string::npos) << answer.error;
 }
 
 TEST_F(FaultsTest, AModelFileThatIsGoneFailsRequestsWithItsName) {
@@ -268,10 +284,12 @@ TEST_F(FaultsTest, AModelFileThatIsGoneFailsRequestsWithItsName) {
     options.agent.spawner.python = SLUICE_PYTHON;
     options.agent.spawner.python_worker = test::in_source("src/engine/python/sluice_worker.py");
   });
-  const auto deployed =
-      deploy(*platform_, application("f", "runtime: python, model: f.py"), {{"f.py", "def f(x): return x\n"}});
+  const auto deployed = deploy(*platform_, application("f", "runtime: python, model: f.py"),
+                               {{"f.py", "def run(inputs): return inputs\n"}});
   ASSERT_TRUE(deployed.ok()) << deployed.error().message;
   std::filesystem::remove_all(file("models"));
+  ::kill(worker_of("f"), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return platform_->snapshot()->worker_crashes > 0; }));
   const Answer answer = ask_beside_others("f");
   EXPECT_EQ(answer.kind, AnswerKind::failed);
   EXPECT_NE(answer.error.find("'f' cannot be loaded"), std::string::npos) << answer.error;

@@ -37,7 +37,7 @@ class ModelFilesTest : public testing::Test {
     std::promise<Result<Deployed>> done;
     platform_->deploy({.principal = {.role = Role::deployer},
                        .main = "app.yaml",
-                       .files = {{"app.yaml", document}, {"f.py", model}},
+                       .files = {{"app.yaml", document}, {"f.py", "def run(inputs): return inputs\n" + model}},
                        .dry_run = dry_run},
                       [&](Result<Deployed> deployed) { done.set_value(std::move(deployed)); });
     return done.get_future().get();
