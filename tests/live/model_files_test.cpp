@@ -8,6 +8,7 @@
 
 #include "live/live_server.h"
 #include "support/eventually.h"
+#include "support/places.h"
 
 namespace sluice::live {
 namespace {
@@ -29,7 +30,10 @@ class ModelFilesTest : public testing::Test {
   ModelFilesTest() { start(); }
   void start() {
     platform_.reset();
-    platform_ = std::move(Platform::start(options_in(folder_.path())).value());
+    PlatformOptions options = options_in(folder_.path());
+    options.agent.spawner.python = SLUICE_PYTHON;
+    options.agent.spawner.python_worker = test::in_source("src/engine/python/sluice_worker.py");
+    platform_ = std::move(Platform::start(std::move(options)).value());
   }
   Result<Deployed> deploy(const std::string& model, const std::string& name = "app", bool dry_run = false) {
     std::string document = kDocument;
