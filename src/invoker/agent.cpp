@@ -31,6 +31,12 @@ Source source_of(std::uint64_t key) {
   return static_cast<Source>(key & 3);
 }
 
+void stop_watching(Waker& waker, WorkerProcess& worker) {
+  for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
+    waker.forget(watched);
+  }
+}
+
 }  // namespace
 
 Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, AgentHooks hooks)
@@ -285,7 +291,7 @@ void Agent::lose(Process& process, const std::string& why, std::optional<Time> e
   auto gone = processes_.extract(ProcessId(process.id));
   if (end_at && process.session) {
     process.instances.clear();
-    stop_watching(process);
+    stop_watching(waker_, process.session->process());
     limits_.rest(process.id);
     lingering_.push_back({*end_at, std::move(gone.mapped())});
   } else {
@@ -295,18 +301,11 @@ void Agent::lose(Process& process, const std::string& why, std::optional<Time> e
   for (Event& event : events) hooks_.event(std::move(event));
 }
 
-void Agent::stop_watching(Process& process) {
-  WorkerProcess& worker = process.session->process();
-  for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
-    waker_.forget(watched);
-  }
-}
-
 // The books have its memory back before the system does; a process that was killed takes no more.
 void Agent::end(Process& process) {
   if (!process.session) return;  // it is given up when it is there
   limits_.leave(process.id);
-  stop_watching(process);
+  stop_watching(waker_, process.session->process());
   const auto held = std::make_shared<Session>(std::move(*process.session));
   WorkerProcess worker = std::move(held->process());
   const VcpuLimit::Worker limited{process.id, process.tenant};

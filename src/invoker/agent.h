@@ -122,7 +122,6 @@ class Agent {
   // The process is gone or must go: what ran there fails, and its instances are no more. With `end_at` it may go on
   // until then, for what it does besides answering: nobody hears it any more.
   void lose(Process& process, const std::string& why, std::optional<Time> end_at = std::nullopt);
-  void stop_watching(Process& process);
   // Without waiting. What its batches hold is free when it is gone.
   void end(Process& process);
   void look_at_clock();

@@ -146,6 +146,8 @@ void happen(WorldState& world, const Happening& happening) {
       return moved(world, now, happening.subject, true);
     case HappeningKind::unloaded:
       return moved(world, now, happening.subject, false);
+    case HappeningKind::unexpected:
+      return tell(world, CallsExpected{.application = world.deployments[happening.subject].id, .expected = false}, now);
     case HappeningKind::unbound:
       return tell(
           world,

@@ -84,6 +84,14 @@ void tell_branches(WorldState& world, Time now) {
   tell(world, event, now);
 }
 
+// A new version of an application is about to take over, for a while.
+void expect_calls(WorldState& world, Time now) {
+  const std::size_t deployment = world.luck.below(world.deployments.size());
+  tell(world, CallsExpected{.application = world.deployments[deployment].id}, now);
+  world.schedule(now + world.options.faults.repair * (0.5 + world.luck.uniform()), HappeningKind::unexpected,
+                 deployment);
+}
+
 // Whether every function of the tenant has a configuration within the quota.
 bool can_run(const WorldState& world, const QuotaChanged& quota) {
   const auto within = [&](const ProfileRow& row) {
@@ -129,6 +137,7 @@ void strike(WorldState& world, Time now) {
   if (world.strikes(world.options.faults.gap_per_event)) break_link(world, now);
   if (world.strikes(world.options.faults.quota_changes)) change_quota(world, now);
   if (world.strikes(world.options.faults.announced_wrong)) {  // nobody comes
+    if (world.luck.chance(0.3)) return expect_calls(world, now);
     const Deployment& d = world.deployments[world.luck.below(world.deployments.size())];
     const Time expected = now + Duration::ms(world.luck.uniform() * 2000);
     tell(world, RequestAnnounced{.application = d.id, .expected = expected}, now);

@@ -47,7 +47,8 @@ enum class HappeningKind : std::uint8_t {
   stopped,
   loaded,
   unloaded,
-  unbound
+  unbound,
+  unexpected  // calls of a deployment
 };
 
 struct Happening {

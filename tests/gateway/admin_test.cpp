@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/admin_pages.h"
 #include "gateway/base64.h"
+#include "gateway/models.h"
 #include "gateway/router_fixture.h"
 
 namespace sluice::gateway {
@@ -16,7 +18,8 @@ TEST_F(AdminTest, ListsApplications) {
   const std::string page = get("/v1/applications");
   EXPECT_NE(
       page.find(
-          R"({"name":"chain","tenant":"default","version":2,"state":"READY","reason":"","slo_ms":420.0,"percentile":95.0,)"
+          R"({"name":"chain","tenant":"default","version":2,"versions":[],"canary":null,"state":"READY","reason":"",)"
+          R"("slo_ms":420.0,"percentile":95.0,)"
           R"("stages":["first","second"],"functions":[{"name":"decode","runtime":"python","profile":"table",)"
           R"("profiled":"measured","why":"","loaded":[]},{"name":"label","runtime":"torch","profile":"none",)"
           R"("profiled":"failed","why":"RuntimeError: no","loaded":["local"]}],)"
@@ -24,6 +27,36 @@ TEST_F(AdminTest, ListsApplications) {
       std::string::npos)
       << page;
   EXPECT_EQ(page.find("chain.decode"), std::string::npos);
+}
+
+TEST_F(AdminTest, ListsCanariesAndGivesThemTheirShareOfTheCalls) {
+  live::Snapshot snapshot = a_snapshot();
+  live::Model& chain = snapshot.models[1];
+  live::Model other = chain;
+  other.version = 3;
+  chain.versions = {1, 2, 3};
+  chain.canary = std::make_shared<const live::Canary>(
+      live::Canary{.model = other, .share = 0.25, .calls = std::make_shared<live::CallCount>(0)});
+  int canaries = 0;
+  for (int i = 0; i < 100; ++i) canaries += chosen(chain, {"default", "chain", ""}).version == 3 ? 1 : 0;
+  EXPECT_EQ(canaries, 25);
+  EXPECT_EQ(chosen(chain, {"default", "chain", "2"}).version, 2u);
+  EXPECT_EQ(look_up(snapshot, {"default", "chain", "3"}).model->version, 3u);
+  EXPECT_EQ(look_up(snapshot, {"default", "chain", "1"}).model, nullptr);
+  EXPECT_NE(applications_page(snapshot, {})
+                .find(R"("versions":[1,2,3],"canary":{"version":3,"percent":25.0,"requests":{"met":3,"late":1,)"),
+            std::string::npos);
+}
+
+TEST_F(AdminTest, ChangesVersions) {
+  EXPECT_TRUE(post("/v1/applications/chain/promote", "").starts_with("200 "))
+      << post("/v1/applications/chain/promote", "");
+  EXPECT_EQ(service_.changes.front().kind, live::VersionChange::Kind::promote);
+  EXPECT_TRUE(post("/v1/applications/chain/rollback?version=7", "").starts_with("200 "));
+  EXPECT_EQ(service_.changes.back().version, 7u);
+  EXPECT_TRUE(post("/v1/applications/chain/rollback?version=seven", "").starts_with("400 "));
+  EXPECT_TRUE(post("/v1/applications/chain/rewind", "").starts_with("404 "));
+  EXPECT_TRUE(get("/v1/applications/chain/promote").starts_with("405 "));
 }
 
 TEST_F(AdminTest, Deploys) {
@@ -35,12 +68,12 @@ TEST_F(AdminTest, Deploys) {
   const std::string body = R"({"main":"app.yaml","files":[{"path":"app.yaml","base64":")" +
                            to_base64("application: x") + R"("},{"base64":"","path":"models/m.pt"}]})";
   EXPECT_EQ(post("/v1/applications", body),
-            R"(200 {"application":"chain","version":3,"fits":true,"messages":["profiling"]})");
+            R"(200 {"application":"chain","version":3,"canary_percent":null,"fits":true,"messages":["profiling"]})");
   ASSERT_EQ(seen.files.size(), 2u);
   EXPECT_EQ(seen.files[0].content, "application: x");
   EXPECT_FALSE(seen.dry_run);
   EXPECT_EQ(post("/v1/applications?dry_run=true", body),
-            R"(200 {"application":"chain","version":3,"fits":false,"messages":["profiling"]})");
+            R"(200 {"application":"chain","version":3,"canary_percent":null,"fits":false,"messages":["profiling"]})");
   service_.on_deploy = [](const live::Deployment&) -> Result<live::Deployed> {
     return Error{ErrorCode::invalid, "app.yaml:3:7: no"};
   };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/models.h"
+#include "gateway/a_model.h"
 #include "live/service.h"
 
 namespace sluice::gateway {

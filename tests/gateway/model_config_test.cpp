@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "gateway/models.h"
+#include "gateway/a_model.h"
 
 namespace sluice::gateway {
 namespace {

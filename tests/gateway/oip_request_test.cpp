@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "gateway/models.h"
+#include "gateway/a_model.h"
 #include "gateway/oip_input.h"
 
 namespace sluice::gateway {

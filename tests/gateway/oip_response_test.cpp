@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "gateway/a_model.h"
 #include "gateway/base64.h"
-#include "gateway/models.h"
 
 namespace sluice::gateway {
 namespace {

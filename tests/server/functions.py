@@ -88,7 +88,7 @@ class FirstRequest(Functions):
         answer = self.deploy_echo("sampled")
         self.assertIn("measured with the inputs of its first request", " ".join(answer["messages"]))
         function = self.function("sampled")
-        self.assertEqual((function["profiled"], function["profile"], function["loaded"]), ("waiting", "none", []))
+        self.assertEqual((function["profiled"], function["profile"], function["loaded"]), ("waiting", "none", ["node-0"]))
         self.assertIn("waits for its first request to be profiled", self.application("sampled")["reason"])
         self.assertIn("waits for its first request", self.run_cli("apps"))
         self.infer("sampled", "x", [3], [1, 2, 3])

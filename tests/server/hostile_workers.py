@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from serving import Failure, call, deployment, floats
 
-FAILS = ("ends at load", "fails to load", "answers before it is asked", "ends", "speaks garbage", "sends too much",
+NEVER_LOADS = ("ends at load", "fails to load")  # not deployed at all
+FAILS = ("answers before it is asked", "ends", "speaks garbage", "sends too much",
          "answers another batch", "wants space for another batch", "wants everything", "claims the memory before",
          "claims the memory behind", "claims more than there is", "claims an offset that wraps", "claims another shape",
          "claims other rows", "answers for too many rows")
@@ -22,9 +23,9 @@ ALL = FAILS + SERVES + EITHER
 BODY = "{runtime: process, command: unused, memory: 10MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}"
 
 
-def document():
-    functions = "".join(f"  {name}: {BODY}\n" for name in ALL)
-    stages = "".join(f"  {name}: {{}}\n" for name in ALL)
+def document(manners):
+    functions = "".join(f"  {name}: {BODY}\n" for name in manners)
+    stages = "".join(f"  {name}: {{}}\n" for name in manners)
     return f"application: liars\ntenant: liars\nslo: {{latency: 60s}}\nfunctions:\n{functions}workflow:\n{stages}"
 
 
@@ -39,7 +40,11 @@ def ask(address, manner):
 def main(address, seconds):
     ended = time.monotonic() + float(seconds)
     try:
-        status, _, body = call(address, "POST", "/v1/applications", deployment(document()))
+        for manner in NEVER_LOADS:
+            status, _, body = call(address, "POST", "/v1/applications", deployment(document([manner])))
+            if status != 400 or "does not work" not in json.loads(body)["error"]:
+                raise Failure(f"'{manner}' was deployed: {status} {body!r}")
+        status, _, body = call(address, "POST", "/v1/applications", deployment(document(ALL)))
         if status != 200:
             raise Failure(f"not deployed: {status} {body!r}")
         while True:
