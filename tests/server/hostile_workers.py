@@ -20,11 +20,12 @@ FAILS = ("answers before it is asked", "ends", "speaks garbage", "sends too much
 SERVES = ("good", "says it took for ever", "closes its output", "cuts the arena")
 EITHER = ("changes lengths",)  # as the server happens to look
 ALL = FAILS + SERVES + EITHER
-BODY = "{runtime: process, command: unused, memory: 10MB, profile: {table: [[1, 1, 0, 1.0, 0.1]]}}"
+# The worker goes by the function's name; what was tried is known by content, so each has a command of its own.
+BODY = "{{runtime: process, command: ['{}'], memory: 10MB, profile: {{table: [[1, 1, 0, 1.0, 0.1]]}}}}"
 
 
 def document(manners):
-    functions = "".join(f"  {name}: {BODY}\n" for name in manners)
+    functions = "".join(f"  {name}: {BODY.format(name)}\n" for name in manners)
     stages = "".join(f"  {name}: {{}}\n" for name in manners)
     return f"application: liars\ntenant: liars\nslo: {{latency: 60s}}\nfunctions:\n{functions}workflow:\n{stages}"
 
