@@ -43,7 +43,7 @@ void Agent::load(const LoadInstance& command) {
   instance->invoker = command.invoker;
   instance->application = command.application;
   instance->function = command.function;
-  instance->version = version_of(function);
+  instance->version = code_of(function);
   instance->gpu = command.gpu;
   instance->wanted = command.level;
   instance->since = data::now();

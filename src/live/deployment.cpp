@@ -1,6 +1,7 @@
 #include "live/deployment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -163,8 +164,9 @@ Status say_plan(Prepared& out) {
   if (whole.empty()) return Done{};
   const double slo = out.application.objective.latency.to_ms(), fastest = whole.fastest_ms();
   out.fits = fastest <= slo;
-  out.messages.push_back(out.fits ? str("fits: the fastest plan takes ", fastest, " ms of ", slo, " ms")
-                                  : str("does not fit: the fastest plan takes ", fastest, " ms, the objective is ", slo,
+  const double shown = std::round(fastest * 100) / 100;
+  out.messages.push_back(out.fits ? str("fits: the fastest plan takes ", shown, " ms of ", slo, " ms")
+                                  : str("does not fit: the fastest plan takes ", shown, " ms, the objective is ", slo,
                                         " ms; requests will be late or refused"));
   return Done{};
 }

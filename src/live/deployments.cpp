@@ -16,6 +16,7 @@ Deployment deployment_of(const store::DeployedApplication& kept) {
 struct Putting {
   store::DeployedApplication application;
   std::optional<std::uint32_t> kept;  // it is there already, and serves from now on
+  bool back = false;                  // again
   std::uint32_t number = 0;
   std::optional<double> share;
   std::vector<std::uint32_t> versions;
@@ -26,7 +27,7 @@ Status put_version(store::Store& store, Putting& put) {
   const auto& [tenant, name] = std::tie(put.application.tenant, put.application.name);
   if (put.kept) {
     put.number = *put.kept;
-    if (const Status served = store.serve_version(tenant, name, put.number); !served) return served;
+    if (const Status served = store.serve_version(tenant, name, put.number, put.back); !served) return served;
   } else {
     const auto before = store.versions(tenant, name);
     if (!before) return before.error();
@@ -152,21 +153,23 @@ void Deployments::install(Prepared prepared, Version version) {
 }
 
 void Deployments::deploy(Deployment deployment, OnDeployed done) {
-  follow({.deployment = std::move(deployment), .kept = {}, .done = std::move(done)});
+  follow({.deployment = std::move(deployment), .kept = {}, .back = false, .done = std::move(done)});
 }
 
-void Deployments::serve(const std::string& tenant, const std::string& application, std::uint32_t version,
-                        OnDeployed done) {
+void Deployments::serve(const std::string& tenant, const std::string& application, std::optional<std::uint32_t> version,
+                        bool back, OnDeployed done) {
   auto kept = std::make_shared<Result<store::DeployedApplication>>(Error{});
   writer_.post(
       [kept, tenant, application, version](store::Store& s) -> Status {
-        *kept = s.application(tenant, application, version);
+        const auto which = version ? Result<std::uint32_t>(*version) : s.version_before(tenant, application);
+        if (!which) return which.error();
+        *kept = s.application(tenant, application, *which);
         if (!*kept) return kept->error();
         return Done{};
       },
-      [this, kept, version, done = std::move(done)](const Status& status) {
+      [this, kept, back, done = std::move(done)](const Status& status) {
         if (!status) return done(status.error());
-        Order order{.deployment = deployment_of(**kept), .kept = version, .done = done};
+        Order order{.deployment = deployment_of(**kept), .kept = (*kept)->version, .back = back, .done = done};
         order.deployment.canary.reset();  // it gets all calls from now on
         follow(std::move(order));
       });
@@ -252,6 +255,7 @@ void Deployments::put(const Order& order, Prepared prepared, Deployed answer) {
   if (answer.over) return order.done(std::move(answer));
   auto put = std::make_shared<Putting>();
   put->kept = order.kept;
+  put->back = order.back;
   put->application = {.tenant = prepared.application.tenant,
                       .name = prepared.application.name,
                       .share = deployment.canary,

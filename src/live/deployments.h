@@ -46,8 +46,10 @@ class Deployments {
   // unavailable; it stays in the store.
   void restore(std::vector<store::DeployedApplication> applications);
   void deploy(Deployment deployment, OnDeployed done);
-  // A version that is kept takes over, as one that is deployed does.
-  void serve(const std::string& tenant, const std::string& application, std::uint32_t version, OnDeployed done);
+  // A version that is kept takes over, as one that is deployed does. `back`: it served before; without a number it is
+  // the last that did.
+  void serve(const std::string& tenant, const std::string& application, std::optional<std::uint32_t> version, bool back,
+             OnDeployed done);
   // The canary goes; `serving` is the version that gets all calls then.
   void withdraw(const std::string& tenant, const std::string& application, std::uint32_t serving, OnDeployed done);
   void remove(const std::string& tenant, const std::string& application, std::function<void(Status)> done);
@@ -60,6 +62,7 @@ class Deployments {
   struct Order {
     Deployment deployment;
     std::optional<std::uint32_t> kept;  // it is this version, which was deployed before
+    bool back = false;                  // and served
     OnDeployed done;
   };
   struct Version {

@@ -177,18 +177,16 @@ void Platform::change_version(Principal principal, VersionChange change, OnDeplo
   if (change.kind == VersionChange::Kind::promote) {
     if (model->canary == nullptr)
       return refuse(str("application '", change.application, "' has no canary: deploy one with --canary 10%"));
-    return deployments_->serve(principal.tenant, change.application, model->canary->model.version, std::move(done));
+    return deployments_->serve(principal.tenant, change.application, model->canary->model.version, false,
+                               std::move(done));
   }
   if (!change.version && model->canary != nullptr)
     return deployments_->withdraw(principal.tenant, change.application, model->version, std::move(done));
-  const auto& kept = model->versions;
-  const auto before = std::lower_bound(kept.begin(), kept.end(), model->version);
-  if (!change.version && before == kept.begin())
-    return refuse(str("no version of '", change.application, "' before ", model->version, " is kept"));
-  const std::uint32_t version = change.version ? *change.version : *(before - 1);
-  if (version == model->version && model->canary == nullptr)
-    return done(Error{ErrorCode::invalid, str("version ", version, " of '", change.application, "' serves already")});
-  deployments_->serve(principal.tenant, change.application, version, std::move(done));
+  if (change.version == model->version && model->canary == nullptr) {
+    return done(
+        Error{ErrorCode::invalid, str("version ", model->version, " of '", change.application, "' serves already")});
+  }
+  deployments_->serve(principal.tenant, change.application, change.version, true, std::move(done));
 }
 
 // Requests are counted here; vCPUs and slices are the scheduler's to give, shared memory the arena's.

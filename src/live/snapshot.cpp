@@ -28,7 +28,7 @@ const Model* Snapshot::find(std::string_view tenant, std::string_view name) cons
 
 std::vector<std::string> Snapshot::machines_of(std::string_view tenant, const Function& function) const {
   std::vector<std::string> out;
-  const FunctionVersion version = version_of(function);
+  const std::uint64_t version = code_of(function);
   for (const NodeInfo& node : nodes) {
     const bool there = std::ranges::any_of(node.instances, [&](const InstanceInfo& instance) {
       return instance.level >= Level::host && instance.tenant == tenant && instance.function == function.name &&

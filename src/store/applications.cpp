@@ -44,6 +44,15 @@ Status keep_instead(Database& database, const std::string& tenant, const std::st
                       tenant, name, static_cast<std::int64_t>(role));
 }
 
+// It is the last that served; one that is gone back to keeps its place, if it has one.
+Status note_served(Database& database, const std::string& tenant, const std::string& name, std::uint32_t version,
+                   bool back) {
+  return database.run(
+      "UPDATE applications SET served = (SELECT coalesce(max(served), 0) + 1 FROM applications WHERE tenant = ? AND "
+      "name = ?) WHERE tenant = ? AND name = ? AND version = ? AND (served IS NULL OR ? = 0)",
+      tenant, name, tenant, name, version, static_cast<std::int64_t>(back));
+}
+
 // The oldest of those that are only kept go: by number, and where they are large by size.
 Status forget_oldest(Database& database, const std::string& tenant, const std::string& name) {
   std::vector<std::uint32_t> gone;
@@ -121,10 +130,11 @@ Result<std::uint32_t> Store::put_application(const DeployedApplication& applicat
   if (put && application.role == VersionRole::serving)
     put = keep_instead(database_, tenant, name, VersionRole::serving);
   if (put) {
-    put = database_.run("INSERT INTO applications VALUES(?, ?, ?, ?, ?, ?, ?)", tenant, name, *version,
+    put = database_.run("INSERT INTO applications VALUES(?, ?, ?, ?, ?, ?, ?, NULL)", tenant, name, *version,
                         application.deployed_at.count_ns(), application.main,
                         static_cast<std::int64_t>(application.role), application.share);
   }
+  if (put && application.role == VersionRole::serving) put = note_served(database_, tenant, name, *version, false);
   if (put) put = put_files(database_, application, *version);
   if (put) put = forget_oldest(database_, tenant, name);
   if (put) put = whole.keep();
@@ -175,7 +185,7 @@ Result<std::vector<std::uint32_t>> Store::versions(const std::string& tenant, co
   return out;
 }
 
-Status Store::serve_version(const std::string& tenant, const std::string& name, std::uint32_t version) {
+Status Store::serve_version(const std::string& tenant, const std::string& name, std::uint32_t version, bool back) {
   Savepoint whole(database_);
   if (!whole.begun()) return whole.begun();
   Status served = keep_instead(database_, tenant, name, VersionRole::serving);
@@ -187,8 +197,28 @@ Status Store::serve_version(const std::string& tenant, const std::string& name, 
   if (served && database_.changes() == 0) {
     return Error{ErrorCode::not_found, str("version ", version, " of application ", printable(name), " is not kept")};
   }
+  if (served && back) {
+    served = database_.run(
+        "UPDATE applications SET served = NULL WHERE tenant = ? AND name = ? AND served > (SELECT served FROM "
+        "applications WHERE tenant = ? AND name = ? AND version = ?)",
+        tenant, name, tenant, name, version);
+  }
+  if (served) served = note_served(database_, tenant, name, version, back);
   if (served) served = forget_oldest(database_, tenant, name);
   return served ? whole.keep() : served;
+}
+
+Result<std::uint32_t> Store::version_before(const std::string& tenant, const std::string& name) {
+  std::optional<std::uint32_t> found;
+  Query row = database_.query(
+      "SELECT a.version FROM applications a JOIN applications s ON s.tenant = a.tenant AND s.name = a.name AND "
+      "s.role = 1 WHERE a.tenant = ? AND a.name = ? AND a.served < s.served ORDER BY a.served DESC LIMIT 1",
+      tenant, name);
+  while (row.next()) found = static_cast<std::uint32_t>(row.integer(0));
+  if (const Status status = row.status(); !status) return status.error();
+  if (found) return *found;
+  return Error{ErrorCode::not_found,
+               str("no version of application ", printable(name), " that served before this one is kept")};
 }
 
 Status Store::remove_canary(const std::string& tenant, const std::string& name) {

@@ -119,12 +119,14 @@ constexpr std::string_view kOwners = R"sql(
 )sql";
 
 // Versions that were replaced are kept, and a canary stands beside the one that serves. Role 0 is kept, 1 serves, 2 is
-// the canary; its share of the calls is NULL for all others.
+// the canary; its share of the calls is NULL for all others. `served` numbers those that served in their order; NULL:
+// it never did, or was gone back from.
 constexpr std::string_view kVersions = R"sql(
   CREATE TABLE kept_applications(tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
                                  deployed_at INTEGER NOT NULL, main TEXT NOT NULL, role INTEGER NOT NULL, share REAL,
+                                 served INTEGER,
                                  PRIMARY KEY(tenant, name, version)) STRICT, WITHOUT ROWID;
-  INSERT INTO kept_applications SELECT tenant, name, version, deployed_at, main, 1, NULL FROM applications;
+  INSERT INTO kept_applications SELECT tenant, name, version, deployed_at, main, 1, NULL, 1 FROM applications;
   CREATE TABLE kept_files(tenant TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, path TEXT NOT NULL,
                           content BLOB NOT NULL, UNIQUE(tenant, name, version, path)) STRICT;
   INSERT INTO kept_files SELECT f.tenant, f.name, a.version, f.path, f.content FROM application_files f

@@ -59,8 +59,11 @@ class Store {
   [[nodiscard]] Result<DeployedApplication> application(const std::string& tenant, const std::string& name,
                                                         std::uint32_t version);
   [[nodiscard]] Result<std::vector<std::uint32_t>> versions(const std::string& tenant, const std::string& name);
-  // Another version serves, and there is no canary any more.
-  [[nodiscard]] Status serve_version(const std::string& tenant, const std::string& name, std::uint32_t version);
+  // Another version serves, and there is no canary any more. `back`: those that served after it are not gone back to.
+  [[nodiscard]] Status serve_version(const std::string& tenant, const std::string& name, std::uint32_t version,
+                                     bool back = false);
+  // The one that served before the one that serves, and was not gone back from. not_found: none is kept.
+  [[nodiscard]] Result<std::uint32_t> version_before(const std::string& tenant, const std::string& name);
   // not_found: there is none.
   [[nodiscard]] Status remove_canary(const std::string& tenant, const std::string& name);
   [[nodiscard]] Status remove_application(const std::string& tenant, const std::string& name);

@@ -92,12 +92,14 @@ class Deploys(unittest.TestCase):
         self.assertEqual(self.call(), 11)
         status, answer = self.ask("POST", "/v1/applications/app/rollback")
         self.assertEqual(status, 404)
-        self.assertIn("no version of 'app' before 1 is kept", answer["error"])
+        self.assertIn("that served before this one is kept", answer["error"])
         self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=9")[0], 404)
         self.assertEqual(self.ask("POST", "/v1/applications/app/rollback?version=x")[0], 400)
         self.assertEqual(self.ask("POST", "/v1/applications/nobody/rollback")[0], 404)
         self.assertEqual(self.ask("POST", "/v1/applications/app/promote")[0], 404)
         self.assertEqual(self.deploy(add(7), add(10))[1]["version"], 5)
+        # Back to what served, never to what was gone back from.
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[1]["version"], 1)
 
     def test_what_is_served_and_kept_is_there_after_a_crash(self):
         self.assertEqual(self.deploy(add(1), add(10))[0], 200)
@@ -142,6 +144,7 @@ class Deploys(unittest.TestCase):
                    lambda: set(self.pids()) == {"f", "g"} and self.pids()["f"] == before["f"]
                    and self.pids()["g"] != before["g"] and before["g"] not in self.server.workers())
         self.assertEqual(self.call(), 21)
+        self.assertEqual([f["loaded"] for f in self.application()["functions"]], [["node-0"], ["node-0"]])
         self.assertEqual(self.ask("DELETE", "/v1/applications/app")[0], 200)
         wait_until("workers of nobody end", lambda: self.pids() == {})
 

@@ -65,6 +65,21 @@ TEST(Applications, WhatWasReplacedIsKeptAndCanServeAgain) {
   EXPECT_EQ(store.applications()->front().version, 2u);  // as before
 }
 
+TEST(Applications, TheVersionBeforeIsTheOneThatServedAndWasNotGoneBackFrom) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  for (const char* content : {"one", "two", "bad"}) ASSERT_TRUE(store.put_application(version_of_photos(content)));
+  EXPECT_EQ(*store.version_before("default", "photos"), 2u);
+  ASSERT_TRUE(store.serve_version("default", "photos", 2, true));
+  ASSERT_TRUE(store.put_application(version_of_photos("mended")));
+  EXPECT_EQ(*store.version_before("default", "photos"), 2u);  // not 3
+  ASSERT_TRUE(store.put_application(version_of_photos("canary", 0.5)));
+  ASSERT_TRUE(store.serve_version("default", "photos", 5));
+  EXPECT_EQ(*store.version_before("default", "photos"), 4u);
+  ASSERT_TRUE(store.serve_version("default", "photos", 1, true));
+  EXPECT_EQ(store.version_before("default", "photos").error().code, ErrorCode::not_found);
+}
+
 TEST(Applications, TheOldestThatAreOnlyKeptGo) {
   const TemporaryDirectory directory;
   Store store = opened(directory);
