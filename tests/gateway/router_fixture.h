@@ -100,7 +100,7 @@ inline live::Snapshot a_snapshot() {
   node.gpus = {{.slices = 7, .free = 5, .memory = Bytes(80), .memory_free = Bytes(70)}};
   node.instances = {{.id = InstanceId(3),
                      .function = "label",
-                     .version = version_of(an_application()->functions[1]),
+                     .version = code_of(an_application()->functions[1]),
                      .level = Level::device,
                      .running = 1,
                      .pid = 4711}};
