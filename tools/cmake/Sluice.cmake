@@ -19,29 +19,35 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+# Files are small and headers are not: with SLUICE_UNITY several sources of a target are compiled as one. ALONE: sources whose
+# private names other sources of the target have too.
+function(sluice_unite target alone)
+  if(NOT SLUICE_UNITY)
+    return()
+  endif()
+  set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  # GCC guesses worse the more it inlines; clang sees names of other sources shadowed.
+  target_compile_options(${target} PRIVATE $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-maybe-uninitialized,-Wno-shadow>)
+endfunction()
+
 # sluice_library(NAME SOURCES a.cpp … DEPENDS base … LIBRARIES external … ALONE b.cpp …)
-# A folder of src/ is one static library `sluice_NAME`; DEPENDS are folders, LIBRARIES come from outside. ALONE: sources whose
-# private names other sources have too.
-# Files are small and headers are not: with SLUICE_UNITY several sources of a library are compiled as one.
+# A folder of src/ is one static library `sluice_NAME`; DEPENDS are folders, LIBRARIES come from outside.
 function(sluice_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES;ALONE" ${ARGN})
-  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   list(TRANSFORM ARG_DEPENDS PREPEND sluice_)
   add_library(sluice_${name} STATIC ${ARG_SOURCES})
-  set_target_properties(sluice_${name} PROPERTIES UNITY_BUILD ${SLUICE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  if(SLUICE_UNITY)
-    # GCC guesses worse the more it inlines; clang sees names of other sources shadowed.
-    target_compile_options(sluice_${name} PRIVATE $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-maybe-uninitialized,-Wno-shadow>)
-  endif()
+  sluice_unite(sluice_${name} "${ARG_ALONE}")
   target_include_directories(sluice_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(sluice_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LIBRARIES})
 endfunction()
 
-# sluice_test(NAME SOURCES … DEPENDS …): one GoogleTest program, one ctest entry.
+# sluice_test(NAME SOURCES … DEPENDS … ALONE …): one GoogleTest program, one ctest entry.
 function(sluice_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES;ALONE" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND sluice_)
   add_executable(${name} ${ARG_SOURCES})
+  sluice_unite(${name} "${ARG_ALONE}")
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} sluice_test_places ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
