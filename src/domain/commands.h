@@ -104,12 +104,13 @@ struct BatchMember {
     archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes, places);
   }
 };
-// Why a batch was begun as it was, for those who read traces. Invokers have no use for it: it is neither sent nor part
-// of the hash of commands.
+// Why a batch was begun as it was, for those who read traces. Invokers have no use for it: it is neither sent nor saved
+// nor part of the hash of commands.
 struct BatchReason {
   std::uint32_t considered = 0;      // configurations that the policy weighed; 0: it does not say
   std::uint32_t no_room = 0;         // of them: cheaper than the one that was taken, and fitted nowhere at that time
   Time company_from, company_until;  // the queue was kept waiting for further invocations; equal: it was not
+  void visit(auto& /*archive*/) {}
 };
 struct StartBatch {
   BatchId id;  // never used again: what is tried again is a batch of its own
@@ -127,7 +128,7 @@ struct StartBatch {
   BatchReason reason = {};
   void visit(auto& archive) {
     archive(id, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
-            earliest, latest, expected);
+            earliest, latest, expected, reason);
   }
 };
 struct CancelBatch {
