@@ -16,9 +16,10 @@ class Headroom {
   [[nodiscard]] double share() const { return share_; }
 
   // A request that was let in at `arrival` has ended: `crowded` if it would have been in time without waiting for room.
-  void ended(Time arrival, Time now, bool crowded) {
+  // In balance with `tolerated` of them being so.
+  void ended(Time arrival, Time now, bool crowded, double tolerated) {
     if (!crowded) {
-      share_ = std::min(1.0, share_ + kUp);
+      share_ = std::min(1.0, share_ + kDown * tolerated);
       return;
     }
     if (arrival >= until_) {
@@ -34,9 +35,9 @@ class Headroom {
   void visit(Archive& archive) { archive(share_, until_, cut_); }
 
  private:
-  // In balance with one crowded request of eighty. No more than kMost for those that were let in before the first of
-  // them was seen: what is let in since may be in time already.
-  static constexpr double kUp = 0.001, kDown = 0.08, kMost = 0.3, kLeast = 0.3;
+  // No more than kMost for those that were let in before the first of them was seen: what is let in since may be in
+  // time already.
+  static constexpr double kDown = 0.08, kMost = 0.3, kLeast = 0.3;
 
   double share_ = 1;
   Time until_;      // when the first one was seen of those that arrived since the one before

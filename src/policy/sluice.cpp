@@ -63,7 +63,7 @@ class SluiceDispatch final : public Dispatch {
     state_->foresight.forget(request);
     const auto it = state_->inside.find(request);
     if (it == state_->inside.end()) return;
-    learn_from_end(view, it->second, *state_);
+    learn_from_end(view, it->second, settings_.fair, *state_);
     state_->needed = state_->needed - it->second.needs;
     const auto due = state_->due.find(it->second.deadline);
     if (due != state_->due.end()) {

@@ -45,7 +45,7 @@ struct SluiceSettings {
 // Brings what is known of the whole cluster up to date, if it is some milliseconds old.
 void look_at_cluster(const View& view, SluiceState& state);
 // What a request that has ended teaches about waiting and about the price of being late.
-void learn_from_end(const View& view, const Inside& request, SluiceState& state);
+void learn_from_end(const View& view, const Inside& request, bool fair, SluiceState& state);
 // Milliseconds that one request of an application takes.
 [[nodiscard]] Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId application);
 
