@@ -9,6 +9,7 @@ trap 'rm -rf "$folder"' EXIT
 for bytes in 0 165; do
   export MALLOC_PERTURB_=$bytes
   {
+    "$1" check --json $(tools/example_documents.sh)
     "$1" sim examples/esg/moderate_heavy.yaml --scheduler sluice,esg,infless,fifo,kaas-round-robin --requests 300 --json
     "$1" soak --seeds 1..12 --json
   } >"$folder/$bytes.json"
