@@ -123,6 +123,10 @@ class Spdlog final : public Log {
                                                        spdlog::async_overflow_policy::overrun_oldest)) {
     logger_->set_level(spdlog::level::debug);  // write() chooses
   }
+  // The thread ends, having written what is there, before anything that it writes to goes.
+  ~Spdlog() override { threads_.reset(); }
+  Spdlog(const Spdlog&) = delete;
+  Spdlog& operator=(const Spdlog&) = delete;
 
   void write(const Remark& remark, std::string_view request) override {
     if (remark.level < least_) return;
