@@ -43,7 +43,7 @@ Result<PlannedOutput> zeros_of(const Port& port, std::uint32_t rows) {
 
 class EmulatedEngine : public Engine {
  public:
-  Status load(const Function& function, const Body&, std::uint32_t) override {
+  Status load(const Function& function, const Body&, const LoadInto&) override {
     outputs_ = function.outputs;
     return Done{};
   }

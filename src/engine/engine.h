@@ -2,14 +2,19 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "data/tensor.h"
+#include "domain/event_parts.h"
 #include "domain/function.h"
+#include "domain/gpu_form.h"
+#include "domain/gpu_mode.h"
 
 namespace sluice::engine {
 
@@ -24,9 +29,24 @@ struct BatchTensor {
 struct Batch {
   std::uint32_t rows = 1;
   std::uint32_t threads = 1;
-  Duration emulated;  // how long an emulated function takes
-  Time deadline;      // of the oldest
+  Duration emulated;         // how long an emulated function takes
+  Time deadline;             // of the oldest
+  SlicePositions positions;  // of the GPU; none on CPUs
   std::vector<BatchTensor> inputs;
+};
+
+// A GPU as a worker may use it.
+struct Gpu {
+  std::int32_t device = 0;  // among those that the process sees
+  GpuMode mode = GpuMode::green;
+  std::uint32_t slices = 0;
+  std::span<std::byte> pinned;  // shared memory whose pages stay where they are: the device may copy from there itself
+};
+
+struct LoadInto {
+  std::uint32_t threads = 1;
+  std::optional<Gpu> gpu;  // none: CPUs
+  GpuForm form;
 };
 
 // Where an engine puts its outputs: memory that the server can read.
@@ -48,6 +68,8 @@ class BatchContext : public OutputSpace {
 struct Outputs {
   std::vector<BatchTensor> tensors;     // in the space taken
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
+  Duration on_device;                   // execution as the GPU measured it; none on CPUs
+  bool first = false;                   // it took longer than later ones will: something was prepared on the way
 };
 
 // Different engines may be used by different threads at the same time.
@@ -55,14 +77,27 @@ class Engine {
  public:
   virtual ~Engine() = default;
   // Once, before anything runs. `function` has inputs and outputs as declared, or none.
-  [[nodiscard]] virtual Status load(const Function& function, const Body& body, std::uint32_t threads) = 0;
-  // Whether run() may be called again while it runs. Known once it is loaded.
+  [[nodiscard]] virtual Status load(const Function& function, const Body& body, const LoadInto& into) = 0;
+  // Whether run() may be called again while it runs. Known once it is loaded. On a GPU every position has a thread of
+  // its own, which runs its batches alone and always.
   [[nodiscard]] virtual bool concurrent() const = 0;
   // An error fails the whole batch, and the engine can go on.
   [[nodiscard]] virtual Result<Outputs> run(const Batch& batch, BatchContext& context) = 0;
+  // Takes what it needs to run off its device (`host`), or puts it back (`device`). REQUIRES: no batch of it is under
+  // way.
+  [[nodiscard]] virtual Status move(Level /*level*/) { return Error{ErrorCode::invalid, "it is on no device"}; }
+  // What became of GpuForm::best, and of the device's memory. Known once it is loaded.
+  struct OnGpu {
+    GpuForm form;
+    Bytes memory;  // of weights; graphs take more, one by one
+  };
+  [[nodiscard]] virtual OnGpu on_gpu() const { return {}; }
 };
 
-// An error names the runtime and what is missing: `torch` is there only where it was built with libtorch.
-[[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(Runtime runtime);
+enum class Device { cpu, gpu };
+
+// An error names the runtime and what is missing: `torch` is there only where it was built with libtorch, on GPUs where
+// that has CUDA.
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(Runtime runtime, Device device);
 
 }  // namespace sluice::engine

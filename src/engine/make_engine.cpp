@@ -18,7 +18,11 @@ Status warm() {
   return has_torch() ? warm_torch() : Done{};
 }
 
-Result<std::unique_ptr<Engine>> make_engine(Runtime runtime) {
+Result<std::unique_ptr<Engine>> make_engine(Runtime runtime, Device device) {
+  if (device == Device::gpu) {
+    if (runtime == Runtime::torch) return make_torch_cuda_engine();
+    return Error{ErrorCode::unavailable, str("functions of runtime ", name_of(runtime), " run on CPUs only")};
+  }
   switch (runtime) {
     case Runtime::torch:
       return make_torch_engine();

@@ -54,7 +54,7 @@ std::string reason(const Json& error) {
 // A program answers one line after the other: of batches that run at once, each has a program of its own.
 class ProcessEngine : public Engine {
  public:
-  Status load(const Function& function, const Body& body, std::uint32_t) override {
+  Status load(const Function& function, const Body& body, const LoadInto&) override {
     function_ = function.name;
     outputs_ = function.outputs;
     command_ = body.command;

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 extern "C" {
-sluice::engine::Engine* sluice_make_torch_engine();  // the caller deletes it
+sluice::engine::Engine* sluice_make_torch_engine();       // the caller deletes it
+sluice::engine::Engine* sluice_make_torch_cuda_engine();  // likewise; there where libtorch has CUDA
 void sluice_warm_torch();
 }

@@ -41,6 +41,12 @@ Result<std::unique_ptr<Engine>> make_torch_engine() {
   return std::unique_ptr<Engine>(reinterpret_cast<decltype(&sluice_make_torch_engine)>(*make)());
 }
 
+Result<std::unique_ptr<Engine>> make_torch_cuda_engine() {
+  const auto make = entry("sluice_make_torch_cuda_engine");
+  if (!make) return Error{make.error().code, str("torch cannot use GPUs here: ", make.error().message)};
+  return std::unique_ptr<Engine>(reinterpret_cast<decltype(&sluice_make_torch_cuda_engine)>(*make)());
+}
+
 Status warm_torch() {
   const auto warm = entry("sluice_warm_torch");
   if (!warm) return warm.error();

@@ -16,6 +16,8 @@ namespace sluice::engine {
 // Where inputs lie on multiples of their element's size they are views of shared memory. Caveat: other stages may read
 // the same inputs: a module must not write to its own.
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_torch_engine();
+// The same on a GPU: every number of rows and shape is one CUDA graph where the module allows it.
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_torch_cuda_engine();
 
 // Loads the libraries and runs a small model, on one thread.
 [[nodiscard]] Status warm_torch();

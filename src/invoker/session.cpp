@@ -79,7 +79,7 @@ Session::Heard Session::hear() {
   }
   auto message = wire::decode_from_worker(bytes_);
   if (!message) return Broken{"wrote rubbish"};
-  return std::visit([this](auto& one) { return on(one); }, *message);
+  return std::visit([this](auto& one) { return this->on(one); }, *message);
 }
 
 Session::Heard Session::on(wire::Loaded& loaded) {
@@ -103,6 +103,10 @@ Session::Heard Session::on(wire::Unloaded& unloaded) {
   }
   functions_.erase(function);
   return unloaded;
+}
+
+Session::Heard Session::on(wire::Moved&) {
+  return Broken{"said that it has moved what it was not asked to"};
 }
 
 Session::Heard Session::on(wire::Ran& ran) {

@@ -81,6 +81,7 @@ class Session {
   [[nodiscard]] std::vector<Asked>::iterator asked(std::uint64_t batch);
   [[nodiscard]] Heard on(wire::Loaded& loaded);
   [[nodiscard]] Heard on(wire::Unloaded& unloaded);
+  [[nodiscard]] static Heard on(wire::Moved& moved);
   [[nodiscard]] Heard on(wire::Ran& ran);
   [[nodiscard]] Heard on(wire::Wanted& wanted);
 

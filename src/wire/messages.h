@@ -18,11 +18,13 @@
 #include "data/tensor.h"
 #include "domain/event_parts.h"
 #include "domain/function.h"
+#include "domain/gpu_form.h"
+#include "domain/gpu_mode.h"
 
 namespace sluice::wire {
 
 inline constexpr std::size_t message_bytes_max = 128u << 10;
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::int32_t kAllRows = -1;
 inline constexpr std::int32_t kHost = -1;            // in place of a device's number: memory of the machine
 inline constexpr std::uint32_t lanes_max = 64;       // batches that a process runs at once
@@ -51,7 +53,10 @@ struct Hello {  // first and once, with the arena's descriptor; answered only by
   std::uint32_t version = kVersion;
   std::uint64_t arena_bytes = 0;
   std::uint32_t lanes = 1;  // batches that may run at once; more than that wait in the worker for their turn
-  void visit(auto& archive) { archive(version, arena_bytes, lanes); }
+  GpuMode mode = GpuMode::green;
+  std::uint32_t slices = 0;  // of its GPU; 0: it has none
+  bool pinned = false;       // the arena's pages stay where they are, and are all there
+  void visit(auto& archive) { archive(version, arena_bytes, lanes, mode, slices, pinned); }
 };
 struct Load {                  // answered with Loaded
   std::uint32_t function = 0;  // a number that the server chooses; free again after Unloaded, or a Loaded with an error
@@ -60,7 +65,13 @@ struct Load {                  // answered with Loaded
   std::vector<Port> inputs, outputs;  // as declared; empty: not declared
   std::uint32_t threads = 1;
   std::int32_t device = kHost;  // where it is to run
-  void visit(auto& archive) { archive(function, name, body, inputs, outputs, threads, device); }
+  GpuForm form;                 // on a GPU
+  void visit(auto& archive) { archive(function, name, body, inputs, outputs, threads, device, form); }
+};
+struct Move {  // takes a function off its device (host), or puts it back (device); answered with Moved
+  std::uint32_t function = 0;
+  Level level = Level::device;
+  void visit(auto& archive) { archive(function, level); }
 };
 struct Unload {  // answered with Unloaded, after the batches of the function that are under way
   std::uint32_t function = 0;
@@ -91,7 +102,7 @@ struct Cancel {  // a batch that has not begun does not run, one that runs stops
 struct Stop {
   void visit(auto&) {}
 };
-using ToWorker = std::variant<Hello, Load, Unload, Run, Grant, Cancel, Stop>;
+using ToWorker = std::variant<Hello, Load, Unload, Run, Grant, Cancel, Stop, Move>;
 
 // From the worker.
 struct Loaded {
@@ -100,7 +111,15 @@ struct Loaded {
   std::uint32_t batches = 1;  // of this function that can run at once
   Bytes memory;               // that the process holds more than before, roughly
   Duration took;
-  void visit(auto& archive) { archive(function, error, batches, memory, took); }
+  GpuForm form;         // that it has on a GPU, to be asked for next time
+  Bytes device_memory;  // of its weights
+  void visit(auto& archive) { archive(function, error, batches, memory, took, form, device_memory); }
+};
+struct Moved {
+  std::uint32_t function = 0;
+  std::string error;  // empty: it is where it was to be
+  Duration took;
+  void visit(auto& archive) { archive(function, error, took); }
 };
 struct Unloaded {
   std::uint32_t function = 0;
@@ -113,14 +132,16 @@ struct Ran {
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
   std::vector<Placed> outputs;          // inside of the space that was granted
   Duration took;                        // execution alone
-  void visit(auto& archive) { archive(batch, cancelled, error, row_errors, outputs, took); }
+  Duration on_device;                   // of it, as a GPU measured it; none on CPUs
+  bool first = false;                   // later ones will be shorter: something was prepared on the way
+  void visit(auto& archive) { archive(batch, cancelled, error, row_errors, outputs, took, on_device, first); }
 };
 struct Wanted {  // the outputs do not fit; answered with Grant
   std::uint64_t batch = 0;
   std::uint64_t bytes = 0;
   void visit(auto& archive) { archive(batch, bytes); }
 };
-using FromWorker = std::variant<Loaded, Unloaded, Ran, Wanted>;
+using FromWorker = std::variant<Loaded, Unloaded, Ran, Wanted, Moved>;
 
 // Appends nothing if the message is too large: then it is an error.
 [[nodiscard]] Status encode(const ToWorker& message, std::string& out);

@@ -22,15 +22,19 @@ Bytes held_memory() {
 }  // namespace
 
 Result<std::unique_ptr<engine::Engine>> Functions::made(const wire::Load& load) const {
-  if (load.device != wire::kHost) {
-    return Error{ErrorCode::unavailable,
-                 str("runtime ", name_of(load.body.runtime), " of this worker runs on CPUs only, device ", load.device,
-                     " was asked for")};
+  const bool on_gpu = load.device != wire::kHost;
+  if (on_gpu && gpu_.slices == 0) {
+    return Error{ErrorCode::unavailable, str("this worker runs on CPUs only, device ", load.device, " was asked for")};
   }
-  auto engine = make_(load.body.runtime);
+  auto engine = make_(load.body.runtime, on_gpu ? engine::Device::gpu : engine::Device::cpu);
   if (!engine) return engine.error();
+  engine::LoadInto into{.threads = std::max(load.threads, 1u), .gpu = {}, .form = load.form};
+  if (on_gpu) {
+    into.gpu = gpu_;
+    into.gpu->device = load.device;
+  }
   const Function function{.name = load.name, .inputs = load.inputs, .outputs = load.outputs};
-  if (auto ready = (*engine)->load(function, load.body, std::max(load.threads, 1u)); !ready) return ready.error();
+  if (auto ready = (*engine)->load(function, load.body, into); !ready) return ready.error();
   return engine;
 }
 
@@ -47,7 +51,13 @@ wire::Loaded Functions::load(const wire::Load& load) {
   std::shared_ptr<LoadedFunction> function;
   if (engine) {
     if ((*engine)->concurrent()) answer.batches = lanes_;
-    function = std::make_shared<LoadedFunction>();
+    const engine::Engine::OnGpu there = (*engine)->on_gpu();
+    answer.form = there.form;
+    answer.device_memory = there.memory;
+    function = {new LoadedFunction, [this](LoadedFunction* one) {
+                  std::unique_ptr<LoadedFunction> going(one);
+                  if (dispose_) dispose_(std::move(going));
+                }};
     function->engine = std::move(*engine);
   }
   {
@@ -61,6 +71,12 @@ wire::Loaded Functions::load(const wire::Load& load) {
   answer.memory = std::max(held_memory() - before, Bytes());
   answer.took = stopwatch.elapsed();
   return answer;
+}
+
+wire::Moved moved(const wire::Move& move, engine::Engine& engine) {
+  const Stopwatch stopwatch;
+  const Status done = engine.move(move.level);
+  return {.function = move.function, .error = done ? "" : done.error().message, .took = stopwatch.elapsed()};
 }
 
 std::shared_ptr<LoadedFunction> Functions::find(std::uint32_t number) {

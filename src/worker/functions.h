@@ -14,7 +14,7 @@
 
 namespace sluice::worker {
 
-using MakeEngine = std::function<Result<std::unique_ptr<engine::Engine>>(Runtime)>;
+using MakeEngine = std::function<Result<std::unique_ptr<engine::Engine>>(Runtime, engine::Device)>;
 
 struct LoadedFunction {
   std::unique_ptr<engine::Engine> engine;
@@ -28,7 +28,12 @@ struct LoadedFunction {
 
 class Functions {
  public:
-  Functions(MakeEngine make, std::uint32_t lanes) : make_(std::move(make)), lanes_(lanes) {}
+  // `gpu`: what the process may use; of no slices: CPUs alone.
+  Functions(MakeEngine make, std::uint32_t lanes, engine::Gpu gpu) : make_(std::move(make)), lanes_(lanes), gpu_(gpu) {}
+
+  // How functions go when nobody uses them any more; by default at once, wherever that is.
+  using Dispose = std::function<void(std::unique_ptr<LoadedFunction>)>;
+  void dispose_by(Dispose dispose) { dispose_ = std::move(dispose); }
 
   // Takes a number for a function that is going to be loaded. False: it is taken, or there are too many functions.
   [[nodiscard]] bool reserve(std::uint32_t number);
@@ -45,8 +50,13 @@ class Functions {
 
   MakeEngine make_;
   std::uint32_t lanes_;
+  engine::Gpu gpu_;
+  Dispose dispose_;  // changed while nothing is loaded, or nothing runs
   std::mutex mutex_;
   std::map<std::uint32_t, std::shared_ptr<LoadedFunction>> loaded_;  // guarded by mutex_; null: being loaded
 };
+
+// Moves a function, and the answer for the server. REQUIRES: no batch of it is under way.
+[[nodiscard]] wire::Moved moved(const wire::Move& move, engine::Engine& engine);
 
 }  // namespace sluice::worker

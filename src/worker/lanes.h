@@ -1,5 +1,6 @@
 // Lanes: threads that take tasks in turn. A thread is made when a task finds none idle, up to a number, and kept.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -9,21 +10,27 @@
 #include <thread>
 #include <vector>
 
+#include "base/time.h"
+#include "worker/stopwatch.h"
+
 namespace sluice::worker {
 
 class Lanes {
  public:
-  explicit Lanes(std::size_t most) : most_(most) {}
+  // `spin`: how long an idle thread looks for the next task before it sleeps. Waking up takes 10 to 50 µs.
+  explicit Lanes(std::size_t most, Duration spin = {}) : most_(most), spin_(spin) {}
   ~Lanes() { stop(); }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  // By one thread. False: there is no thread and none can be made.
+  // By one thread, and by any once there are as many threads as there may be. False: there is no thread and none can be
+  // made.
   [[nodiscard]] bool post(std::function<void()> task) {
     bool enough = false;
     {
       const std::lock_guard lock(mutex_);
       tasks_.push_back(std::move(task));
+      waiting_.store(tasks_.size(), std::memory_order_relaxed);
       enough = idle_ >= tasks_.size() || threads_.size() == most_;
     }
     if (!enough && !add() && threads_.empty()) return false;
@@ -54,12 +61,20 @@ class Lanes {
     std::unique_lock lock(mutex_);
     for (;;) {
       ++idle_;
+      if (spin_ > Duration{} && tasks_.empty() && !stopping_) {
+        lock.unlock();
+        const Stopwatch since;
+        while (waiting_.load(std::memory_order_relaxed) == 0 && since.elapsed() < spin_) {
+        }
+        lock.lock();
+      }
       posted_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
       --idle_;
       if (stopping_) return;
       {
         const std::function<void()> task = std::move(tasks_.front());
         tasks_.pop_front();
+        waiting_.store(tasks_.size(), std::memory_order_relaxed);
         lock.unlock();
         task();
       }  // what it held goes without the lock
@@ -68,6 +83,8 @@ class Lanes {
   }
 
   std::size_t most_;
+  Duration spin_;
+  std::atomic<std::size_t> waiting_ = 0;  // tasks, for those that look without the lock
   std::mutex mutex_;
   std::condition_variable posted_;
   std::deque<std::function<void()>> tasks_;  // guarded by mutex_

@@ -33,6 +33,8 @@ std::optional<std::string> wrong(const wire::Placed& input, std::uint32_t rows, 
 
 void answer_with(engine::Outputs outputs, const Mapping& mapping, wire::Ran& ran) {
   ran.row_errors = std::move(outputs.row_errors);
+  ran.on_device = outputs.on_device;
+  ran.first = outputs.first;
   const std::size_t share = wire::message_bytes_max / 2 / std::max<std::size_t>(ran.row_errors.size(), 1);
   for (std::string& error : ran.row_errors) shorten(error, std::min(share, kErrorLength));
   for (engine::BatchTensor& output : outputs.tensors) {
@@ -54,6 +56,7 @@ Result<engine::Batch> batch_of(const wire::Run& run, const Mapping& mapping) {
                       .threads = std::max(run.threads, 1u),
                       .emulated = run.emulated,
                       .deadline = run.deadline,
+                      .positions = run.positions,
                       .inputs = {}};
   for (const wire::Placed& input : run.inputs) {
     if (const auto reason = wrong(input, run.rows, mapping)) {

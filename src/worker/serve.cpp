@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "domain/limits.h"
 #include "wire/messages.h"
 
 namespace sluice::worker {
@@ -19,6 +20,9 @@ Result<Mapping> greeted(const wire::Hello& hello, const std::vector<wire::Descri
   if (hello.lanes == 0 || hello.lanes > wire::lanes_max) {
     return Error{ErrorCode::invalid,
                  str("the server asks for ", hello.lanes, " lanes, there may be 1 to ", wire::lanes_max)};
+  }
+  if (hello.slices > limits::slices_per_gpu_max) {
+    return Error{ErrorCode::invalid, str("the server says that a GPU has ", hello.slices, " slices")};
   }
   if (descriptors.size() != 1) return Error{ErrorCode::invalid, "no shared memory came along"};
   return Mapping::map(descriptors.front(), hello.arena_bytes);
@@ -42,8 +46,10 @@ Status serve(wire::Channel channel, const MakeEngine& make) {
   const auto mapping = greeted(*hello, descriptors);
   if (!mapping) return mapping.error();
   descriptors.clear();  // what is mapped stays mapped
-  if (hello->lanes == 1) return serve_alone(channel, *mapping, make);
-  return serve_lanes(channel, *mapping, make, hello->lanes);
+  engine::Gpu gpu{.mode = hello->mode, .slices = hello->slices, .pinned = {}};
+  if (hello->pinned) gpu.pinned = *mapping->at(0, hello->arena_bytes);
+  if (hello->lanes == 1 && gpu.slices == 0) return serve_alone(channel, *mapping, make);
+  return serve_lanes(channel, *mapping, make, hello->lanes, gpu);
 }
 
 }  // namespace sluice::worker

@@ -155,7 +155,7 @@ class Context : public GrantedSpace {
 class Alone {
  public:
   Alone(wire::Channel& channel, const Mapping& mapping, const MakeEngine& make)
-      : channel_(channel), mapping_(mapping), inbox_(channel), functions_(make, 1) {}
+      : channel_(channel), mapping_(mapping), inbox_(channel), functions_(make, 1, {}) {}
 
   Status serve() {
     while (auto message = inbox_.next()) {
@@ -168,6 +168,12 @@ class Alone {
   Status on(const wire::Load& load) {
     if (!functions_.reserve(load.function)) return out_of_turn(str("Load of function ", load.function));
     (void)send(channel_, functions_.load(load));
+    return Done{};
+  }
+  Status on(const wire::Move& move) {
+    const auto function = functions_.find(move.function);
+    if (function == nullptr) return out_of_turn(str("Move of function ", move.function));
+    (void)send(channel_, wire::FromWorker(moved(move, *function->engine)));
     return Done{};
   }
   Status on(const wire::Unload& unload) {

@@ -1,4 +1,7 @@
 // Several batches at once: this thread reads messages and hands them to the lane they are for.
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -14,6 +17,7 @@
 #include "worker/lanes.h"
 #include "worker/run_batch.h"
 #include "worker/serve.h"
+#include "worker/stopwatch.h"
 
 namespace sluice::worker {
 namespace {
@@ -64,20 +68,30 @@ class Context : public GrantedSpace {
 
 class Reader {
  public:
-  Reader(wire::Channel& channel, const Mapping& mapping, const MakeEngine& make, std::uint32_t lanes)
-      : channel_(channel), mapping_(mapping), functions_(make, lanes), batches_(lanes) {}
+  Reader(wire::Channel& channel, const Mapping& mapping, const MakeEngine& make, std::uint32_t lanes, engine::Gpu gpu)
+      : channel_(channel), mapping_(mapping), functions_(make, lanes, gpu), has_gpu_(gpu.slices > 0), batches_(lanes) {
+    // By the thread that loads: it waits until nothing runs on the GPU, and who reads messages must not wait for that.
+    if (!has_gpu_) return;
+    functions_.dispose_by([this](std::unique_ptr<LoadedFunction> function) {
+      (void)loads_.post([going = std::shared_ptr<LoadedFunction>(std::move(function))] {});
+    });
+  }
   ~Reader() {
     {
       const std::lock_guard lock(mutex_);
       for (auto& [number, batch] : under_way_) tell(*batch, [](UnderWay& b) { b.over = true; });
     }
-    loads_.stop();
     batches_.stop();
+    positions_.clear();
+    functions_.dispose_by({});  // nothing runs any more that could let one go
+    loads_.stop();
   }
 
   Status serve() {
     std::string bytes;
-    while (channel_.receive(bytes) == wire::Received::message) {
+    for (;;) {
+      if (!positions_.empty()) look_for_message();
+      if (channel_.receive(bytes) != wire::Received::message) break;
       auto message = wire::decode_to_worker(bytes);
       if (!message) return message.error();
       if (std::holds_alternative<wire::Stop>(*message)) break;
@@ -87,6 +101,17 @@ class Reader {
   }
 
  private:
+  // A GPU that works for many is told something every few hundred microseconds, and a thread that sleeps wakes up late.
+  static constexpr Duration kSpin = Duration::us(60);
+  static constexpr std::size_t kPositionsMax = 256;  // of 64 slices a buddy layout has 127
+
+  void look_for_message() const {
+    const Stopwatch since;
+    char first = 0;
+    while (since.elapsed() < kSpin && ::recv(channel_.descriptor(), &first, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           errno == EAGAIN) {
+    }
+  }
   static void tell(UnderWay& batch, auto&& change) {
     {
       const std::lock_guard lock(batch.mutex);
@@ -99,6 +124,14 @@ class Reader {
     const std::uint32_t number = load.function;
     if (!functions_.reserve(number)) return out_of_turn(str("Load of function ", number));
     const bool posted = loads_.post([this, load = std::move(load)] { (void)send(channel_, functions_.load(load)); });
+    return posted ? Status(Done{}) : Error{ErrorCode::unavailable, "no thread can be made"};
+  }
+  Status on(const wire::Move& move) {
+    auto function = functions_.find(move.function);
+    if (function == nullptr) return out_of_turn(str("Move of function ", move.function));
+    const bool posted = loads_.post([this, move, function = std::move(function)] {
+      (void)send(channel_, wire::FromWorker(moved(move, *function->engine)));
+    });
     return posted ? Status(Done{}) : Error{ErrorCode::unavailable, "no thread can be made"};
   }
   // Answered when all of it is gone, by whoever had it last.
@@ -126,7 +159,9 @@ class Reader {
       batch->run = std::move(run);
       if (!under_way_.emplace(number, batch).second) return out_of_turn(str("batch ", number, " twice"));
     }
-    if (batches_.post([this, batch = std::move(batch)]() mutable { run_in_lane(*batch); })) return Done{};
+    Lanes* lanes = lanes_of(batch->run.positions);
+    if (lanes == nullptr) return out_of_turn("more positions of a GPU than there may be");
+    if (lanes->post([this, batch = std::move(batch)]() mutable { run_in_lane(*batch); })) return Done{};
     return Error{ErrorCode::unavailable, "no thread can be made"};
   }
   Status on(const wire::Grant& grant) {
@@ -159,11 +194,20 @@ class Reader {
     const auto it = under_way_.find(batch);
     return it == under_way_.end() ? nullptr : it->second;
   }
+  // A position of a GPU has a thread for itself: what engines keep for a thread belongs to its slices. Emulated slices
+  // are of no GPU. Null: there are too many positions.
+  Lanes* lanes_of(const SlicePositions& positions) {
+    if (positions.slices == 0 || !has_gpu_) return &batches_;
+    const auto known = positions_.find(positions.slices);
+    if (known != positions_.end()) return known->second.get();
+    if (positions_.size() >= kPositionsMax) return nullptr;
+    return positions_.emplace(positions.slices, std::make_unique<Lanes>(1, kSpin)).first->second.get();
+  }
   // A batch that has some of these slices for itself. Of CPUs any number of batches may use the same.
   [[nodiscard]] std::optional<std::uint64_t> in_the_way(const SlicePositions& wanted) const {
     for (const auto& [number, batch] : under_way_) {
       const SlicePositions& held = batch->run.positions;
-      if (held.gpu == wanted.gpu && (held.slices & wanted.slices) != 0) return number;
+      if ((has_gpu_ || held.gpu == wanted.gpu) && (held.slices & wanted.slices) != 0) return number;
     }
     return std::nullopt;
   }
@@ -198,16 +242,19 @@ class Reader {
   wire::Channel& channel_;
   const Mapping& mapping_;
   Functions functions_;
+  bool has_gpu_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<UnderWay>> under_way_;  // guarded by mutex_
   Lanes batches_;
+  std::map<std::uint64_t, std::unique_ptr<Lanes>> positions_;  // by slices, of the one GPU that a worker has
   Lanes loads_{1};
 };
 
 }  // namespace
 
-Status serve_lanes(wire::Channel& channel, const Mapping& mapping, const MakeEngine& make, std::uint32_t lanes) {
-  return Reader(channel, mapping, make, lanes).serve();
+Status serve_lanes(wire::Channel& channel, const Mapping& mapping, const MakeEngine& make, std::uint32_t lanes,
+                   engine::Gpu gpu) {
+  return Reader(channel, mapping, make, lanes, gpu).serve();
 }
 
 }  // namespace sluice::worker

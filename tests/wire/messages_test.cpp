@@ -10,38 +10,49 @@ namespace {
 const Placed kPlaced{{"image", DataType::fp16, {2, 3, -1}}, 1, 64, 1 << 20, 2};
 
 std::vector<ToWorker> to_worker() {
-  return {Hello{.version = 3, .arena_bytes = 1ull << 40, .lanes = 7},
-          Load{.function = 5,
-               .name = "classify",
-               .body = {Runtime::process, "model.pt", {"sh", "-c", "exit"}},
-               .inputs = {{"x", DataType::bytes, {-1}, Bytes(7)}},
-               .outputs = {{"y", DataType::boolean, {}, std::nullopt}, {"z", DataType::int8, {1, 2}, std::nullopt}},
-               .threads = 4,
-               .device = 1},
-          Unload{6},
-          Run{.batch = 9,
-              .function = 5,
-              .rows = 2,
-              .threads = 3,
-              .emulated = Duration::ms(5),
-              .deadline = Time::from_ns(-6),
-              .positions = {.gpu = 1, .slices = 0x70},
-              .inputs = {kPlaced, kPlaced},
-              .outputs = {128, 256}},
-          Grant{9, {1, 2}},
-          Cancel{9},
-          Stop{}};
+  return {
+      Hello{.version = 3, .arena_bytes = 1ull << 40, .lanes = 7, .mode = GpuMode::stream, .slices = 8, .pinned = true},
+      Load{.function = 5,
+           .name = "classify",
+           .body = {Runtime::process, "model.pt", {"sh", "-c", "exit"}},
+           .inputs = {{"x", DataType::bytes, {-1}, Bytes(7)}},
+           .outputs = {{"y", DataType::boolean, {}, std::nullopt}, {"z", DataType::int8, {1, 2}, std::nullopt}},
+           .threads = 4,
+           .device = 1,
+           .form = {Precision::bf16, MemoryLayout::channels_last, true}},
+      Unload{6},
+      Run{.batch = 9,
+          .function = 5,
+          .rows = 2,
+          .threads = 3,
+          .emulated = Duration::ms(5),
+          .deadline = Time::from_ns(-6),
+          .positions = {.gpu = 1, .slices = 0x70},
+          .inputs = {kPlaced, kPlaced},
+          .outputs = {128, 256}},
+      Grant{9, {1, 2}},
+      Cancel{9},
+      Stop{},
+      Move{5, Level::host}};
 }
 std::vector<FromWorker> from_worker() {
-  return {Loaded{.function = 5, .error = "not found", .batches = 4, .memory = Bytes(8), .took = Duration::ms(3)},
+  return {Loaded{.function = 5,
+                 .error = "not found",
+                 .batches = 4,
+                 .memory = Bytes(8),
+                 .took = Duration::ms(3),
+                 .form = {Precision::fp16, MemoryLayout::channels_first},
+                 .device_memory = Bytes(9)},
           Unloaded{5},
           Ran{.batch = 7,
               .cancelled = true,
               .error = "",
               .row_errors = {"", "odd"},
               .outputs = {kPlaced},
-              .took = Duration::us(8)},
-          Wanted{5, 6}};
+              .took = Duration::us(8),
+              .on_device = Duration::us(7),
+              .first = true},
+          Wanted{5, 6}, Moved{5, "no room", Duration::ms(2)}};
 }
 
 template <class Message>
@@ -93,14 +104,19 @@ TEST(Messages, KeepTheirLayout) {
                                                              "\3\0\0\0\0\0\0\0",
                                                              25));
   EXPECT_EQ(encoded(ToWorker(Stop{})), "\6");
-  EXPECT_EQ(encoded(FromWorker(Loaded{1, "no", 2, Bytes(3), Duration::ns(4)})), std::string("\0"
-                                                                                            "\1\0\0\0"
-                                                                                            "\2\0\0\0\0\0\0\0"
-                                                                                            "no"
-                                                                                            "\2\0\0\0"
-                                                                                            "\3\0\0\0\0\0\0\0"
-                                                                                            "\4\0\0\0\0\0\0\0",
-                                                                                            35));
+  EXPECT_EQ(
+      encoded(FromWorker(Loaded{
+          1, "no", 2, Bytes(3), Duration::ns(4), {Precision::fp16, MemoryLayout::channels_last, true}, Bytes(5)})),
+      std::string("\0"
+                  "\1\0\0\0"
+                  "\2\0\0\0\0\0\0\0"
+                  "no"
+                  "\2\0\0\0"
+                  "\3\0\0\0\0\0\0\0"
+                  "\4\0\0\0\0\0\0\0"
+                  "\2\2\1"
+                  "\5\0\0\0\0\0\0\0",
+                  46));
 }
 
 TEST(Messages, AreRefusedWhereTheyAreTooLarge) {

@@ -128,6 +128,42 @@ TEST(WorkerLanes, RefuseSlicesThatAnotherBatchHas) {
 }
 
 // A program answers one line after the other: two batches at once have two programs.
+TEST(WorkerLanes, SayThatWhatIsOnNoDeviceCannotBeMoved) {
+  for (const std::uint32_t lanes : {1u, 4u}) {
+    Worker worker(lanes);
+    worker.load(1);
+    worker.server.send(wire::Move{1, Level::host});
+    EXPECT_EQ(worker.server.next<wire::Moved>().error, "it is on no device");
+  }
+}
+
+// With a GPU a position has a thread of its own, which takes its batches one after the other.
+TEST(WorkerLanes, RunBatchesOfPositionsAtOnce) {
+  Process process;
+  Server server{process.channel()};
+  server.hello(1, 7);
+  EXPECT_EQ(server.load({.function = 1, .name = "f", .body = kEmulated}).error, "");
+  for (const std::uint64_t position : {1, 2, 4, 8}) {
+    server.send(wire::Run{.batch = position,
+                          .function = 1,
+                          .emulated = position == 8 ? Duration::ms(1) : Duration::s(1),
+                          .positions = {0, position},
+                          .outputs = server.space(4096)});
+  }
+  EXPECT_EQ(server.next<wire::Ran>().batch, 8u);
+  std::set<std::uint64_t> rest;
+  for (int i = 0; i < 3; ++i) rest.insert(server.next<wire::Ran>().batch);
+  EXPECT_EQ(rest, (std::set<std::uint64_t>{1, 2, 4}));
+}
+
+TEST(WorkerLanes, RefuseAFunctionForAGpuThatItsRuntimeCannotUse) {
+  Process process;
+  Server server{process.channel()};
+  server.hello(1, 7);
+  EXPECT_EQ(server.load({.function = 1, .name = "f", .body = kEmulated, .device = 0}).error,
+            "functions of runtime emulated run on CPUs only");
+}
+
 TEST(WorkerLanes, GiveBatchesOfAProgramThatRunAtOnceOneEach) {
   Worker worker(2);
   const Body body{.runtime = Runtime::process,

@@ -102,8 +102,8 @@ class Server {
   }
   bool closed() { return !next_message(channel_).has_value(); }
 
-  void hello(std::uint32_t lanes = 1) {
-    send(wire::Hello{.arena_bytes = arena_->capacity(), .lanes = lanes}, {arena_->descriptor()});
+  void hello(std::uint32_t lanes = 1, std::uint32_t slices = 0) {
+    send(wire::Hello{.arena_bytes = arena_->capacity(), .lanes = lanes, .slices = slices}, {arena_->descriptor()});
     greeted_ = true;
   }
   wire::Loaded load(wire::Load load) {

@@ -138,8 +138,7 @@ TEST(Worker, GoesOnAfterALoadThatFailed) {
   EXPECT_EQ(refused({.body = {.runtime = Runtime::python}}),
             "a function of runtime python runs in an interpreter of its own");
   EXPECT_EQ(refused({.body = {.runtime = Runtime::kernel}}), "this worker has no runtime kernel");
-  EXPECT_EQ(refused({.body = kEmulated, .device = 3}),
-            "runtime emulated of this worker runs on CPUs only, device 3 was asked for");
+  EXPECT_EQ(refused({.body = kEmulated, .device = 3}), "this worker runs on CPUs only, device 3 was asked for");
   EXPECT_EQ(refused({.body = kEmulated}), "");
   EXPECT_EQ(server.run({}).error, "");
 }

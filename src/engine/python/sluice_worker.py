@@ -24,7 +24,7 @@ import threading
 import time
 import traceback
 
-VERSION = 2
+VERSION = 3
 MESSAGE_BYTES_MAX = 128 << 10
 ERROR_LENGTH = 2048
 ROWS_MAX = 4096
@@ -34,8 +34,8 @@ ALL_ROWS = -1
 HOST = -1
 LANES_MAX = 64
 FUNCTIONS_MAX = 256
-HELLO, LOAD, UNLOAD, RUN, GRANT, CANCEL, STOP = range(7)
-LOADED, UNLOADED, RAN, WANTED = range(4)
+HELLO, LOAD, UNLOAD, RUN, GRANT, CANCEL, STOP, MOVE = range(8)
+LOADED, UNLOADED, RAN, WANTED, MOVED = range(5)
 TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8", "bytes"]  # by their numbers
 BF16, BYTES = TYPES.index("bf16"), TYPES.index("bytes")
 NAMES = "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 BF16 FP32 FP64 BYTES".split()
@@ -386,7 +386,7 @@ class Worker:
         reader.take("<B")
         model, command = reader.text(), reader.list(reader.text)
         _, outputs = reader.list(reader.port), reader.list(reader.port)
-        threads, device = reader.take("<Ii")
+        threads, device, _, _, _ = reader.take("<IiBBB")
         reader.end()
         if number in self.functions or len(self.functions) >= FUNCTIONS_MAX:
             raise ProtocolError(f"Load of function {number} is out of turn")
@@ -406,7 +406,14 @@ class Worker:
             error = said(problem)
         took = time.perf_counter_ns() - began
         self.channel.send(LOADED, struct.pack("<I", number) + text(shorten(error, ERROR_LENGTH)) +
-                          struct.pack("<Iqq", 1, max(held_memory() - before, 0), took))
+                          struct.pack("<IqqBBBq", 1, max(held_memory() - before, 0), took, 0, 0, 0, 0))
+
+    def move(self, reader):
+        number, _ = reader.take("<IB")
+        reader.end()
+        if number not in self.functions:
+            raise ProtocolError(f"Move of function {number} is out of turn")
+        self.channel.send(MOVED, struct.pack("<I", number) + text("it is on no device") + struct.pack("<q", 0))
 
     def unload(self, reader):
         number = reader.take("<I")
@@ -441,13 +448,13 @@ class Worker:
         self.answer(batch.number, error, row_errors, placed, took)
 
     def cancelled(self, number):
-        self.channel.send(RAN, struct.pack("<QBQQQq", number, 1, 0, 0, 0, 0))
+        self.channel.send(RAN, struct.pack("<QBQQQqqB", number, 1, 0, 0, 0, 0, 0, 0))
 
     def answer(self, batch, error, row_errors, placed, took):
         length = min(ERROR_LENGTH, MESSAGE_BYTES_MAX // 8 // max(len(row_errors), 1))
         content = struct.pack("<QB", batch, 0) + text(shorten(error, ERROR_LENGTH))
         content += struct.pack("<Q", len(row_errors)) + b"".join(text(shorten(e, length)) for e in row_errors)
-        content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<q", took)
+        content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<qqB", took, 0, 0)
         if len(content) >= MESSAGE_BYTES_MAX:
             self.answer(batch, f"an answer of {len(content)} bytes does not fit a message", [], [], took)
         else:
@@ -546,6 +553,8 @@ class Alone(Worker):
                 self.load(reader)
             elif number == UNLOAD:
                 self.unload(reader)
+            elif number == MOVE:
+                self.move(reader)
             elif number == RUN:
                 self.run(*self.begin(reader))
             elif number == CANCEL:
@@ -591,7 +600,7 @@ class Lanes(Worker):
     def read(self):
         while True:
             number, reader, _ = self.channel.receive()
-            if number in (LOAD, UNLOAD):
+            if number in (LOAD, UNLOAD, MOVE):
                 self.loads.put((number, reader))
             elif number == RUN:
                 batch, function = self.begin(reader)
@@ -635,7 +644,7 @@ class Lanes(Worker):
             if isinstance(task, BaseException):
                 raise task
             number, reader = task
-            self.load(reader) if number == LOAD else self.unload(reader)
+            {LOAD: self.load, UNLOAD: self.unload, MOVE: self.move}[number](reader)
 
 
 def serve(descriptor):
@@ -643,7 +652,7 @@ def serve(descriptor):
     number, reader, descriptors = channel.receive()
     if number != HELLO:
         raise ProtocolError(f"message {number} is out of turn")
-    version, size, lanes = reader.take("<IQI")
+    version, size, lanes, _, _, _ = reader.take("<IQIBIB")
     reader.end()
     if version != VERSION:
         raise ProtocolError(f"the server speaks version {version} of the worker protocol, this worker {VERSION}; both have to be of one build")

@@ -1,0 +1,27 @@
+// The form in which a network computes on a GPU. What is fastest depends on the network; `best` is measured.
+#pragma once
+#include <cstdint>
+
+namespace sluice {
+
+enum class Precision : std::uint8_t { best, fp32, fp16, bf16 };
+constexpr Precision last_of(Precision) {
+  return Precision::bf16;
+}
+
+enum class MemoryLayout : std::uint8_t { best, channels_first, channels_last };
+constexpr MemoryLayout last_of(MemoryLayout) {
+  return MemoryLayout::channels_last;
+}
+
+struct GpuForm {
+  Precision precision = Precision::best;
+  MemoryLayout layout = MemoryLayout::best;
+  bool rows_apart =
+      false;  // a batch runs row by row: its rows would influence each other. Looked at where something is `best`
+  [[nodiscard]] bool known() const { return precision != Precision::best && layout != MemoryLayout::best; }
+  friend bool operator==(const GpuForm&, const GpuForm&) = default;
+  void visit(auto& archive) { archive(precision, layout, rows_apart); }
+};
+
+}  // namespace sluice

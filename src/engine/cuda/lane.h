@@ -1,0 +1,44 @@
+// Lane: the thread of one position of a GPU. Its context is current from the first thing it does there, because the
+// handles of CUDA's libraries belong to the context in which their thread first used them.
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "engine/cuda/driver.h"
+#include "engine/cuda/slices.h"
+
+namespace sluice::engine::cuda {
+
+class Lane {
+ public:
+  // That of the calling thread, made when it asks first. An error if the thread has another position already.
+  [[nodiscard]] static Result<Lane*> of_this_thread(Slices& slices, std::uint64_t position);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  [[nodiscard]] CUstream stream() const { return slice_.stream; }
+  [[nodiscard]] Status copy_in(CUdeviceptr to, const void* from, std::size_t bytes);
+  [[nodiscard]] Status copy_out(void* to, CUdeviceptr from, std::size_t bytes);
+  // Around what is to be measured.
+  [[nodiscard]] Status begin();
+  [[nodiscard]] Status end();
+  // Until everything that was put on the stream is done. Sleeps for most of `expected`, then looks all the time: waking
+  // up takes longer than a small network.
+  [[nodiscard]] Status wait(Duration expected);
+  // From begin() to end(), as the device has it. REQUIRES: wait() has returned.
+  [[nodiscard]] Duration measured() const;
+
+ private:
+  Lane(const Driver& driver, const Slice& slice, std::uint64_t position)
+      : driver_(driver), slice_(slice), position_(position) {}
+
+  const Driver& driver_;
+  const Slice& slice_;
+  std::uint64_t position_;
+  CUevent begin_ = nullptr, end_ = nullptr, done_ = nullptr;
+};
+
+}  // namespace sluice::engine::cuda

@@ -1,0 +1,121 @@
+// Whether networks answer on a GPU what they answer in double precision on a CPU: every way in which a batch can run.
+// usage: check_networks WORKER MODELS [fault]; with that the last check alone
+#include <cmath>
+
+#include "gpu/gpu_worker.h"
+
+using namespace sluice;
+using namespace sluice::gpu_test;
+
+namespace {
+
+template <class T>
+std::vector<T> read(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  if (out.empty()) fail(file + " is not there");
+  return out;
+}
+
+double distance(std::span<const double> right, std::span<const float> seen) {
+  if (right.size() != seen.size()) fail("an answer has another size than it should");
+  double apart = 0, norm = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    apart += (right[i] - static_cast<double>(seen[i])) * (right[i] - static_cast<double>(seen[i]));
+    norm += right[i] * right[i];
+  }
+  return std::sqrt(apart / norm);
+}
+
+const char* text(const GpuForm& form) {
+  const char* names[][3] = {{"?", "?", "?"},
+                            {"?", "fp32", "fp32, channels last"},
+                            {"?", "fp16", "fp16, channels last"},
+                            {"?", "bf16", "bf16, channels last"}};
+  return names[static_cast<int>(form.precision)][static_cast<int>(form.layout)];
+}
+
+bool check(GpuWorker& worker, std::uint32_t function, const Network& network, const std::string& folder, GpuForm form) {
+  const auto loaded = worker.load(function, network, form);
+  if (!loaded.error.empty()) fail(str(network.name, ": ", loaded.error));
+  const auto inputs = read<float>(folder + "/" + network.name + ".input");
+  const auto right = read<double>(folder + "/" + network.name + ".answer");
+  const std::size_t row = right.size() / 2;
+  double worst = 0;
+  std::size_t ways = 0, first = 0;
+  for (const std::uint64_t slices : {0x1ull, 0x40ull, 0x6ull, 0xfull, 0x7full}) {
+    for (const std::uint32_t rows : {1u, 2u}) {
+      Caller caller(worker, network, function, rows, slices, 1);
+      std::memcpy(caller.inputs().data(), inputs.data(), caller.inputs().size());
+      for (int time = 0; time < 3; ++time, ++ways) {  // kernel by kernel, recorded, replayed
+        first += caller.call_and_wait().first ? 1 : 0;
+        const double apart = distance(std::span(right).first(rows * row), caller.answer());
+        if (!(apart <= worst)) worst = apart;  // also what is no number
+      }
+    }
+  }
+  const bool good = worst <= 2e-2;
+  std::printf("%-20s %-20s %4.0f MB  %zu ways, %zu prepared, worst distance %.2e%s%s\n", network.name.c_str(),
+              text(loaded.form), static_cast<double>(loaded.device_memory.count()) / 1e6, ways, first, worst,
+              loaded.form.rows_apart ? ", row by row" : "", good ? "" : "  WRONG");
+  std::fflush(stdout);
+  worker.unload(function);
+  return good;
+}
+
+// A fault of the device is of the whole process: it has to end, so that a server starts another one.
+bool check_fault(const std::string& program, const Network& reads, const Network& other) {
+  GpuForm form;
+  double fault = 0;
+  {
+    GpuWorker worker(program, GpuMode::green, 7);
+    form = worker.load(0, other).form;
+    if (const auto loaded = worker.load(1, reads); !loaded.error.empty()) fail(loaded.error);
+    Caller caller(worker, reads, 1, 1, 2, 1);
+    caller.call_and_wait();
+    auto* values = reinterpret_cast<float*>(caller.inputs().data());
+    std::fill_n(values, caller.inputs().size() / sizeof(float), 1e6f);
+    fault = now_us();
+    caller.call();
+    const auto status = worker.ended(10);
+    if (status != 1) {
+      std::printf("a device fault: WRONG, the worker goes on\n");
+      return false;
+    }
+  }
+  GpuWorker next(program, GpuMode::green, 7);
+  if (const auto loaded = next.load(0, other, form); !loaded.error.empty()) fail(loaded.error);
+  Caller caller(next, other, 0, 1, 1, 1);
+  caller.call_and_wait();
+  std::printf("a device fault ends the worker; the next one has answered after %.0f ms\n", (now_us() - fault) / 1e3);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) fail("usage: check_networks WORKER MODELS");
+  const std::string folder = argv[2];
+  const auto network = [&](const char* name, std::int64_t size, std::vector<std::int64_t> answer) {
+    return Network{.name = name, .file = folder + "/" + name + ".pt", .size = size, .answer = std::move(answer)};
+  };
+  const std::vector<Network> networks = {
+      network("resnet50", 224, {1000}),           network("vit_b_16", 224, {1000}),
+      network("mobilenet_v3_large", 224, {1000}), network("deeplabv3_resnet50", 384, {21, 384, 384}),
+      network("looks", 32, {3 * 32 * 32}),        network("mixes", 32, {3 * 32 * 32})};
+  bool good = true;
+  for (const GpuMode mode : {GpuMode::green, GpuMode::stream}) {
+    if (argc > 3) break;
+    GpuWorker worker(argv[1], mode, 7);
+    for (std::uint32_t i = 0; i < networks.size(); ++i) good = check(worker, i, networks[i], folder, {}) && good;
+    if (mode == GpuMode::stream) continue;
+    for (const GpuForm form : {GpuForm{Precision::fp32, MemoryLayout::channels_first},
+                               GpuForm{Precision::bf16, MemoryLayout::channels_last}})
+      good = check(worker, 9, networks[0], folder, form) && good;
+  }
+  good = check_fault(argv[1], network("reads", 32, {3 * 32 * 32}), networks[0]) && good;
+  std::puts(good ? "ok: all answers are right" : "error: some answers are wrong");
+  return good ? 0 : 1;
+}
