@@ -11,10 +11,10 @@ of 1,200 calls, up or down. That the machine is busy is not allowed for: calls t
 """
 import argparse
 import asyncio
-import json
 import sys
 
-from serving import SANITIZED, Failure, Server, floats, run_in_folder, wait_until
+from open_loop import OpenLoop
+from serving import SANITIZED, Failure, Server, run_in_folder, wait_until
 
 ASKED = 90.0
 ABOVE = 2.0   # points that may be met more than asked for
@@ -31,45 +31,8 @@ def document(name, slo):
             "workflow: {f: {}}\n")
 
 
-class Client:
-    """Calls an application on time over connections that are kept, and waits for no answer before the next."""
-
-    def __init__(self, server, application):
-        self.host, self.port = server.host_and_port
-        body = json.dumps(floats(1.0)).encode()
-        self.request = (f"POST /v2/models/{application}/infer HTTP/1.1\r\nHost: sluice\r\nX-API-Key: {server.key}\r\n"
-                        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
-        self.idle, self.calls = [], []
-
-    async def call(self):
-        reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection(self.host, self.port)
-        writer.write(self.request)
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            length = next(int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length"))
-            await reader.readexactly(length)
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise Failure("a call was not answered") from error
-        self.idle.append((reader, writer))
-
-    async def play(self, count):
-        clock = asyncio.get_running_loop()
-        start = clock.time()
-        for i in range(count):
-            await asyncio.sleep(max(0.0, start + i / RATE - clock.time()))
-            self.calls.append(asyncio.create_task(self.call()))
-        await asyncio.gather(*self.calls)
-
-    def close(self):
-        for _, writer in self.idle:
-            writer.close()
-
-
 async def play(server, count):
-    clients = [Client(server, name) for name in ("most", "all")]
-    await asyncio.gather(*(client.play(count) for client in clients))
-    for client in clients:
-        client.close()
+    await asyncio.gather(*(OpenLoop(server, name).play(count, RATE) for name in ("most", "all")))
 
 
 def counted(server):
