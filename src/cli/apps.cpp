@@ -32,6 +32,16 @@ std::string loaded_text(const data::Json& function) {
   return out.empty() ? "none" : out;
 }
 
+// What `sluice rollback` may go back to.
+std::string kept_text(const data::Json& application) {
+  std::string versions;
+  for (const data::Json& version : items_at(application, "versions")) {
+    const auto* number = version.as<std::int64_t>();
+    if (number != nullptr && *number != whole_at(application, "version")) versions += fmt::format(" {}", *number);
+  }
+  return versions.empty() ? "" : fmt::format("{}: kept versions:{}\n", text_at(application, "name"), versions);
+}
+
 void print_functions(std::span<const data::Json> applications) {
   Table table({"function", "runtime", "profiled", "loaded"});
   bool any = false;
@@ -69,6 +79,7 @@ void print(std::span<const data::Json> applications) {
                       whole_at(calls, "late"), whole_at(calls, "rejected"), whole_at(calls, "failed"));
     }
     if (!reason.empty()) reasons += fmt::format("{}: {}\n", text_at(application, "name"), reason);
+    reasons += kept_text(application);
   }
   fmt::print("{}", table.text());
   print_functions(applications);

@@ -29,10 +29,10 @@ int print(const data::Json& answer, bool dry_run) {
   const bool fits = flag_at(answer, "fits");
   const auto canary = maybe_number_at(answer, "canary_percent");
   if (!dry_run)
-    fmt::print("{} deployed {} version {}{}\n", green("ok:"), name, whole_at(answer, "version"),
-               canary ? fmt::format(" as a canary of {:g} %", *canary) : "");
+    fmt::print("{} deployed {} version {}{}\n", fits ? green("ok:") : red("warning:"), name,
+               whole_at(answer, "version"), canary ? fmt::format(" as a canary of {:g} %", *canary) : "");
   else if (fits)
-    fmt::print("{} {} fits; nothing was deployed\n", green("ok:"), name);
+    fmt::print("{} {} fits; nothing was deployed, and its functions were not tried\n", green("ok:"), name);
   else
     fmt::print("{} {} does not fit; nothing was deployed\n", red("error:"), name);
   for (const data::Json& message : items_at(answer, "messages")) {

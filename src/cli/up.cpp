@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -61,7 +62,15 @@ std::string state_of(const live::Model& model) {
   return model.reason.empty() ? state : str(state, ": ", model.reason);
 }
 
-void print_tables(const live::Snapshot& snapshot, const std::string& url) {
+// What other shells have to know of the server to find it; nothing where it is as they expect.
+std::string exports(const std::string& directory, const std::string& url, bool has_socket) {
+  const bool elsewhere = directory != data_directory("");
+  std::string out = elsewhere ? str(" SLUICE_DATA=", std::filesystem::absolute(directory).string()) : "";
+  if (!has_socket && url != "http://127.0.0.1:8000") out += str(" SLUICE_SERVER=", url);
+  return out;
+}
+
+void print_tables(const live::Snapshot& snapshot, const std::string& url, const std::string& exported) {
   std::size_t width = std::string_view("Application").size();
   for (const live::Model& model : snapshot.models) width = std::max(width, model.name.size());
   fmt::print("\n{:<{}}  {:<8} {:<8} {}\n", "Application", width, "Version", "SLO", "Status");
@@ -82,6 +91,7 @@ void print_tables(const live::Snapshot& snapshot, const std::string& url) {
                node.gpu_enforced, node.workers_enforced);
   }
   fmt::print("data      {}\nlistening {}\n", snapshot.data_directory, url);
+  if (!exported.empty()) fmt::print("elsewhere export{}\n", exported);
   std::fflush(stdout);
 }
 
@@ -197,7 +207,7 @@ int up_command(const UpOptions& options) {
     fmt::print("{{\"listening\":\"{}\",\"pid\":{}}}\n", (*server)->address(), ::getpid());
     std::fflush(stdout);
   } else {
-    print_tables(*(*platform)->settled_snapshot(), url);
+    print_tables(*(*platform)->settled_snapshot(), url, exports(directory, url, apart));
   }
   (*log)->say(
       {.component = "server",

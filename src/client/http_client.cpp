@@ -46,8 +46,9 @@ Error silent(const ServerAddress& server) {
 Error no_server(const ServerAddress& server, const Failure& failure) {
   const bool refused = failure == asio::error::connection_refused;
   const Failure why = failure == beast::error::timeout ? Failure(asio::error::timed_out) : failure;
-  return {ErrorCode::unavailable, str("no server at ", server.text(), refused ? "" : str(" (", why.message(), ")"),
-                                      ": start one with `sluice up`, or name another with --server")};
+  return {ErrorCode::unavailable,
+          str("no server at ", server.text(), refused ? "" : str(" (", why.message(), ")"),
+              ": start one with `sluice up`, or name another with --server or SLUICE_DATA, its data directory")};
 }
 
 // Why there is no answer, for people.

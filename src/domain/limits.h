@@ -53,6 +53,9 @@ inline constexpr double gap_cv_max = 100;
 inline constexpr double mix_weight_max = 1e9;
 inline constexpr Duration arrivals_span_max = Duration::s(100.0 * 366 * 86'400);  // later requests do not come
 
+// Requests.
+inline constexpr std::int64_t request_rows_max = 128;  // the most invocations that a single body starts
+
 // Machines. A request that is spread over more invokers may miss an object, and begins again.
 inline constexpr std::size_t places_max = 512;  // of one member of a batch: 4,096 such members fit into a frame
 

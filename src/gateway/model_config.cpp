@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "domain/limits.h"
 #include "domain/wiring.h"
 #include "gateway/model_pages.h"
 #include "gateway/oip_input.h"
@@ -123,7 +124,8 @@ std::string model_config(const live::Model& model) {
   ordered_json config = {{"name", model.name}, {"platform", platform_of(model)}};
   if (model.is_function) config["backend"] = "sluice";
   config["version_policy"] = {{"latest", {{"num_versions", 1}}}};
-  config["max_batch_size"] = model.inputs.empty() ? 1 : kRowsMax;  // of inputs that are not declared rows are unknown
+  config["max_batch_size"] =
+      model.inputs.empty() ? 1 : limits::request_rows_max;  // of inputs that are not declared rows are unknown
   config["input"] = ports_of(model.inputs);
   config["output"] = ports_of(model.outputs);
   if (model.is_function) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "domain/limits.h"
 #include "gateway/invalid.h"
 
 namespace sluice::gateway {
@@ -96,8 +97,9 @@ Status check_input(InputHead& head, const live::Model& model) {
     return invalid(str("unexpected shape for input '", head.name, "' for model '", model.name, "'. Expected ",
                        shape_text(shown_shape(*port)), ", got ", shape_text(head.shape), "."));
   }
-  if (head.shape.front() > kRowsMax) {
-    return invalid(str("inference request batch-size must be <= ", kRowsMax, " for '", model.name, "'"));
+  if (head.shape.front() > limits::request_rows_max) {
+    return invalid(
+        str("inference request batch-size must be <= ", limits::request_rows_max, " for '", model.name, "'"));
   }
   head.rows = static_cast<std::uint32_t>(head.shape.front());
   if (head.rows == 1) head.shape.pop_front();

@@ -15,9 +15,6 @@ namespace sluice::gateway {
 
 using data::Shape;
 
-// Rows that one request may bring: the most invocations that a single body starts.
-inline constexpr std::uint32_t kRowsMax = 128;
-
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> shape);  // "[-1,16]"
 // As metadata shows it: with the batch dimension in front.
 [[nodiscard]] Shape shown_shape(const Port& port);

@@ -17,14 +17,22 @@ struct Putting {
   store::DeployedApplication application;
   std::optional<std::uint32_t> kept;  // it is there already, and serves from now on
   bool back = false;                  // again
+  bool unchanged = false;             // it serves already
   std::uint32_t number = 0;
   std::optional<double> share;
   std::vector<std::uint32_t> versions;
 };
 
-// May be asked twice, if what was asked with it could not be written. A canary of nothing serves.
+// May be asked twice, if what was asked with it could not be written. A canary of nothing serves. What serves already
+// is no new version: the one to go back to is the last that was different.
 Status put_version(store::Store& store, Putting& put) {
   const auto& [tenant, name] = std::tie(put.application.tenant, put.application.name);
+  if (!put.kept && !put.application.share) {
+    const auto alike = store.serving_alike(put.application);
+    if (!alike) return alike.error();
+    put.kept = *alike;
+    put.unchanged = alike->has_value();
+  }
   if (put.kept) {
     put.number = *put.kept;
     if (const Status served = store.serve_version(tenant, name, put.number, put.back); !served) return served;
@@ -111,6 +119,11 @@ std::optional<OverQuota> Deployments::count_functions(const Application& applica
   }
   functions_[whose] = application.functions.size();
   return std::nullopt;
+}
+
+bool Deployments::serves(const Application& application) {
+  const std::lock_guard lock(functions_mutex_);
+  return functions_.contains({application.tenant, application.name, false});
 }
 
 void Deployments::forget_functions(const std::string& tenant, const std::string& application, bool canary_only) {
@@ -218,9 +231,11 @@ void Deployments::try_and_put(Order order, Prepared prepared, Deployed answer) {
   if (thread == nullptr) thread = std::make_unique<invoker::TaskThread>(invoker::TaskThread::Tasks::large);
   thread->post([this, order = std::move(order), ready, answer = std::move(answer)]() mutable {
     if (const Status tried = try_out(*ready); !tried) {
+      Error why = tried.error();
+      if (serves(ready->application)) why.message += "; the version before goes on serving";
       ready.reset();
       clean_up();  // its files
-      return refuse(order, tried.error());
+      return refuse(order, why);
     }
     answer.messages = ready->messages;
     put(order, std::move(*ready), std::move(answer));
@@ -269,6 +284,7 @@ void Deployments::put(const Order& order, Prepared prepared, Deployed answer) {
         if (!status) return done(status.error());
         if (!put->share) forget_functions(put->application.tenant, put->application.name, true);
         answer.version = put->number;
+        if (put->unchanged) answer.messages.insert(answer.messages.begin(), "unchanged: this version serves already");
         answer.canary = put->share;
         // Whoever hears of it can call it.
         const auto entered = [this, done, answer] {

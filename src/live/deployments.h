@@ -82,6 +82,7 @@ class Deployments {
   // Whether the tenant may have these functions too; if so, they count from now on.
   [[nodiscard]] std::optional<OverQuota> count_functions(const Application& application, bool canary,
                                                          const Quota& quota);
+  [[nodiscard]] bool serves(const Application& application);
   void forget_functions(const std::string& tenant, const std::string& application, bool canary_only);
   void try_and_put(Order order, Prepared prepared, Deployed answer);
   void refuse(const Order& order, const Error& why) const;

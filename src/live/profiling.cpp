@@ -164,7 +164,8 @@ Status Profiling::try_out(Prepared& prepared, const std::vector<bool>& fine) con
     if (plan.sample) {
       return Error{ErrorCode::invalid, str("function '", function.name, "' fails with its own `sample:`: ", doubt)};
     }
-    prepared.messages.push_back(str("function '", function.name, "' failed with inputs that were made up: ", doubt));
+    prepared.messages.push_back(
+        str("warning: function '", function.name, "' failed with inputs that were made up: ", doubt));
   }
   return Done{};
 }

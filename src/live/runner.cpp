@@ -149,7 +149,8 @@ void Runner::note_step() {
   slow_told_ = now_;
   tell_.remark({.level = Remark::Level::warning,
                 .component = "scheduler",
-                .text = str("a step took ", step_.whole().to_ms(), " ms: ", step_.text())});
+                .text = str("a step took ", step_.whole().to_ms(), " ms: ", step_.text()),
+                .quiet = true});
 }
 
 void Runner::note_unlucky(const Callers::Ended& ended) {

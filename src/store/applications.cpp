@@ -185,6 +185,19 @@ Result<std::vector<std::uint32_t>> Store::versions(const std::string& tenant, co
   return out;
 }
 
+Result<std::optional<std::uint32_t>> Store::serving_alike(const DeployedApplication& application) {
+  std::optional<std::uint32_t> version;
+  Query row = database_.query("SELECT version FROM applications WHERE tenant = ? AND name = ? AND role = 1",
+                              application.tenant, application.name);
+  while (row.next()) version = static_cast<std::uint32_t>(row.integer(0));
+  if (const Status status = row.status(); !status) return status.error();
+  if (!version) return version;
+  const auto serving = this->application(application.tenant, application.name, *version);
+  if (!serving) return serving.error();
+  const bool alike = serving->main == application.main && serving->files == application.files;
+  return alike ? version : std::nullopt;
+}
+
 Status Store::serve_version(const std::string& tenant, const std::string& name, std::uint32_t version, bool back) {
   Savepoint whole(database_);
   if (!whole.begun()) return whole.begun();

@@ -59,6 +59,8 @@ class Store {
   [[nodiscard]] Result<DeployedApplication> application(const std::string& tenant, const std::string& name,
                                                         std::uint32_t version);
   [[nodiscard]] Result<std::vector<std::uint32_t>> versions(const std::string& tenant, const std::string& name);
+  // The version that serves, if it has the same document and files; nothing if it differs, or none does.
+  [[nodiscard]] Result<std::optional<std::uint32_t>> serving_alike(const DeployedApplication& application);
   // Another version serves, and there is no canary any more. `back`: those that served after it are not gone back to.
   [[nodiscard]] Status serve_version(const std::string& tenant, const std::string& name, std::uint32_t version,
                                      bool back = false);

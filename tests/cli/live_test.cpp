@@ -77,7 +77,8 @@ TEST(Server, IsFoundByOptionThenEnvironment) {
   EXPECT_NE(fake.heard().front().head.find("Authorization: Bearer secret\r\n"), std::string::npos);
   EXPECT_EQ(nobody.status, 1);
   EXPECT_EQ(nobody.output,
-            "error: no server at 127.0.0.1:1: start one with `sluice up`, or name another with --server\n");
+            "error: no server at 127.0.0.1:1: start one with `sluice up`, or name another with --server or "
+            "SLUICE_DATA, its data directory\n");
 }
 
 TEST(Server, IsToldApartFromOtherServers) {

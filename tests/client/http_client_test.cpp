@@ -121,9 +121,9 @@ TEST(UnixSocket, IsAConnectionLikeAnyOther) {
   EXPECT_NE(fake.heard().front().head.find("Host: localhost\r\n"), std::string::npos);
   ::unlink(path.c_str());
   HttpClient nobody(parse_server("unix:" + path).value(), "");
-  EXPECT_EQ(nobody.send({}).error().message,
-            "no server at unix:" + path +
-                " (No such file or directory): start one with `sluice up`, or name another with --server");
+  EXPECT_EQ(nobody.send({}).error().message, "no server at unix:" + path +
+                                                 " (No such file or directory): start one with `sluice up`, or name "
+                                                 "another with --server or SLUICE_DATA, its data directory");
   HttpClient too_long(parse_server("unix:/" + std::string(200, 'x')).value(), "");
   EXPECT_NE(too_long.send({}).error().message.find("at most 107 bytes"), std::string::npos);
 }

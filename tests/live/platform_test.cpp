@@ -246,7 +246,7 @@ TEST_F(PlatformTest, KeepsApplicationsAndAnswersOfLaterCallsAcrossRestarts) {
 TEST_F(PlatformTest, KeepsTheCallersIdAndTheVersionThatServedALaterCall) {
   start();
   ASSERT_TRUE(deploy(*platform_, kChain).ok());
-  ASSERT_TRUE(deploy(*platform_, kChain).ok());
+  ASSERT_TRUE(deploy(*platform_, std::string(kChain) + "# changed\n").ok());
   std::promise<RequestId> accepted;
   platform_->call_later({.application = "chain", .inputs = floats(*platform_, "x", {7}), .caller_id = "mine"},
                         [&](Result<RequestId> id) { accepted.set_value(id.value()); });
@@ -324,7 +324,7 @@ TEST_F(PlatformTest, ReplacesAVersionWithoutLosingARequest) {
     answers.push_back(call(
         *platform_, {.application = "chain", .inputs = floats(*platform_, "x", {1}), .objective = Duration::s(60)}));
   }
-  const auto again = deploy(*platform_, kChain);
+  const auto again = deploy(*platform_, std::string(kChain) + "# changed\n");
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(again->version, 2u);
   for (int i = 0; i < 20; ++i) {

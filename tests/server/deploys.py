@@ -6,6 +6,7 @@ whole. Versions that were replaced come back, canaries get their share, unchange
 usage: deploys.py [--redeploys N]
 """
 import argparse
+import http.client
 import json
 import os
 import random
@@ -64,6 +65,7 @@ class Deploys(unittest.TestCase):
                 self.assertEqual(status, 400, answer)
                 self.assertIn("function 'g' does not work", answer["error"])
                 self.assertIn(said, answer["error"])
+                self.assertIn("the version before goes on serving", answer["error"])
                 self.assertEqual(self.call(), 11)
         applications = self.server.get("/v1/applications")["applications"]
         self.assertEqual([(a["name"], a["version"], a["state"]) for a in applications if a["name"] == "app"],
@@ -100,6 +102,17 @@ class Deploys(unittest.TestCase):
         self.assertEqual(self.deploy(add(7), add(10))[1]["version"], 5)
         # Back to what served, never to what was gone back from.
         self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[1]["version"], 1)
+
+    def test_what_serves_already_is_no_new_version(self):
+        for i in (1, 2):
+            self.assertEqual(self.deploy(add(i), add(10))[0], 200)
+        status, answer = self.deploy(add(2), add(10))
+        self.assertEqual((status, answer["version"]), (200, 2), answer)
+        self.assertIn("unchanged: this version serves already", answer["messages"])
+        self.assertEqual(self.application()["versions"], [1, 2])
+        self.assertEqual(self.call(), 12)
+        self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[1]["version"], 1)
+        self.assertEqual(self.call(), 11)
 
     def test_what_is_served_and_kept_is_there_after_a_crash(self):
         self.assertEqual(self.deploy(add(1), add(10))[0], 200)
@@ -183,6 +196,35 @@ class Deploys(unittest.TestCase):
         self.assertEqual(self.server.stop(), 0)
         self.assertLess(time.monotonic() - before, 20 if SANITIZED else 8)
         thread.join()
+
+    def test_a_server_killed_in_the_middle_of_deployments_comes_back_with_a_whole_version(self):
+        self.assertEqual(self.deploy(add(1), add(10))[0], 200)
+        told, asked, luck = 1, {1}, random.Random(2)
+        for kill in range(max(3, self.redeploys // 4)):
+            over = threading.Event()
+
+            def deployer():
+                nonlocal told
+                while not over.is_set():
+                    number = max(asked) + 1
+                    asked.add(number)
+                    try:
+                        if self.deploy(add(number), add(10 * number))[0] == 200:
+                            told = number
+                    except (OSError, http.client.HTTPException):
+                        return
+            thread = threading.Thread(target=deployer)
+            thread.start()
+            time.sleep(luck.uniform(0.2, 1.5))
+            self.server.kill()
+            over.set()
+            thread.join()
+            self.server = Server(self.folder)
+            status, _, body = self.server.call("POST", "/v2/models/app/infer", floats(0))
+            self.assertEqual(status, 200, body)
+            served = json.loads(body)["outputs"][0]["data"][0] / 11
+            # What was told to be deployed, or one that nobody was told of; never halves of two.
+            self.assertIn(served, {n for n in asked if n >= told}, f"kill {kill}")
 
     def test_calls_go_on_while_versions_come_and_break(self):
         good = {11.0}

@@ -51,6 +51,17 @@ DeployedApplication version_of_photos(const std::string& content, std::optional<
           .files = {{"a", content}}};
 }
 
+TEST(Applications, KnowWhatServesAlready) {
+  const TemporaryDirectory directory;
+  Store store = opened(directory);
+  EXPECT_FALSE(store.serving_alike(version_of_photos("one"))->has_value());
+  for (const char* content : {"one", "two"}) ASSERT_TRUE(store.put_application(version_of_photos(content)));
+  ASSERT_TRUE(store.put_application(version_of_photos("three", 0.1)));
+  EXPECT_FALSE(store.serving_alike(version_of_photos("one"))->has_value());
+  EXPECT_EQ(*store.serving_alike(version_of_photos("two")), std::optional(2u));
+  EXPECT_FALSE(store.serving_alike(version_of_photos("three"))->has_value()) << "a canary does not serve all calls";
+}
+
 TEST(Applications, WhatWasReplacedIsKeptAndCanServeAgain) {
   const TemporaryDirectory directory;
   Store store = opened(directory);
