@@ -83,7 +83,8 @@ class Timeouts(unittest.TestCase):
             for thread in threads:
                 thread.join()
         self.assertGreater(len(hung), 0)
-        self.assertLess(longest, 3 if SANITIZED else 0.9)
+        # Two calls that hang may come before it, 400 ms each; it was 9 s once. The rest is for a busy machine.
+        self.assertLess(longest, 3 if SANITIZED else 1.6)
 
     def test_a_stage_has_a_timeout_of_its_own_with_a_name(self):
         self.deploy("hangs", HANGS, "{latency: 20s}", stage="timeout: 300ms")
