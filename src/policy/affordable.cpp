@@ -1,15 +1,20 @@
 #include "policy/affordable.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+
+#include "policy/runnable.h"
 
 namespace sluice::policy {
 
-void keep_affordable(const Queue& queue, const SluiceModel& model, std::vector<Scored>& scored) {
+void keep_affordable(const View& view, const Queue& queue, const SluiceModel& model, std::vector<Scored>& scored) {
   const std::size_t most = scored.empty() ? 0 : scored.back().choice->configuration.batch;
   std::size_t limited = 0;
   while (limited < most && !queue.waiting[limited].to_spend) ++limited;
   if (limited == most) return;
+  const auto runs = [&](const Scored& way) { return runs_somewhere(view, queue, way.choice->configuration); };
+  if (std::any_of(scored.begin(), scored.end(), runs)) std::erase_if(scored, std::not_fn(runs));
   const auto cost = [&](const Scored& way) { return model.cost_of(queue.model_stage, *way.choice); };
   const auto too_dear = [&](const Scored& way) {
     for (std::size_t i = limited; i < way.choice->configuration.batch; ++i) {

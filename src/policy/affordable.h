@@ -15,7 +15,8 @@ struct Scored {
 };
 
 // Leaves out what would make a request of the queue dearer than its limit of cost, counting the least that is to come.
-// If that is everything, the cheapest stays. REQUIRES: batches ascend.
-void keep_affordable(const Queue& queue, const SluiceModel& model, std::vector<Scored>& scored);
+// If that is everything, the cheapest stays. Where there is a limit, what no machine could start with what is loaded
+// there is left out before: it would be waited for in vain. REQUIRES: batches ascend.
+void keep_affordable(const View& view, const Queue& queue, const SluiceModel& model, std::vector<Scored>& scored);
 
 }  // namespace sluice::policy

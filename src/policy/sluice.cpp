@@ -353,7 +353,7 @@ class SluiceDispatch final : public Dispatch {
         scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
       }
     }
-    keep_affordable(queue, m, scored_);
+    keep_affordable(view, queue, m, scored_);
     if (m.has_branches()) leave_to_other_branches(view, queue, m.drop_price(), scored_);
     std::make_heap(scored_.begin(), scored_.end(), worse);
   }

@@ -264,6 +264,16 @@ TEST(Sluice, KeepsTheWholeRequestToTheCostThatIsAskedFor) {
   EXPECT_EQ(enough.at(40).finish(40).decide(), (Starts{"s1 of 1: (1,1,4) on 0"}));
 }
 
+// The first stage spent all; four vCPUs would be the cheapest way on, and are more than the tenant may ever take.
+TEST(Sluice, DoesNotWaitForTheCheapestWayWhereThatCanNeverRun) {
+  Application limited =
+      Stand::with_objective(chain_of({Rows{{1, 1, 1, 100}}, Rows{{1, 4, 0, 100}, {1, 1, 1, 100}}}), 1'000);
+  limited.objective.cost = 60e-6;
+  Stand stand("sluice", limited);
+  EXPECT_EQ(stand.quota(2, {}).invoker(0, 8, 7).arrive(1).decide(), (Starts{"s0 of 1: (1,1,1) on 0"}));
+  EXPECT_EQ(stand.at(400).finish(400).decide(), (Starts{"s1 of 1: (1,1,1) on 0"}));
+}
+
 // The second stage takes four times as much as the first, but only one request in 16 has it.
 TEST(Sluice, LetsMoreInOnceItKnowsThatADearBranchIsRare) {
   Application app = Stand::with_objective(chain_of({Rows{{1, 1, 1, 100}}, Rows{{1, 1, 4, 100}}}), 400);
