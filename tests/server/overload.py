@@ -14,8 +14,9 @@ import argparse
 import asyncio
 import sys
 
+from calm import run_calmly
 from open_loop import OpenLoop
-from serving import SANITIZED, Failure, Server, run_in_folder, wait_until
+from serving import SANITIZED, Failure, Server, wait_until
 
 OBJECTIVE = 0.150
 DOCUMENT = """application: app
@@ -72,4 +73,4 @@ def run(folder, options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5.0)
-    sys.exit(run_in_folder(run, parser.parse_args()))
+    sys.exit(run_calmly(run, parser.parse_args()))

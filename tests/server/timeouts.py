@@ -44,10 +44,10 @@ class Timeouts(unittest.TestCase):
         self.assertEqual(self.timed("hangs", 0)[0], 200)
         status, took, answer = self.timed("hangs", 9)
         self.assertEqual((status, answer["code"]), (504, "DEADLINE_EXCEEDED"), answer)
-        self.assertLess(took, 2 if SANITIZED else 0.6)
+        self.assertLess(took, 2 if SANITIZED else 1)  # it was 40 s; the machine may be busy
         status, took, _ = self.timed("hangs", 9, timeout=100_000)
         self.assertEqual(status, 504)
-        self.assertLess(took, 2 if SANITIZED else 0.3)
+        self.assertLess(took, 2 if SANITIZED else 0.39)  # less than its objective
         # Its worker is another one soon, and serves.
         wait_until("it is served again", lambda: self.timed("hangs", 0)[0] == 200, patience=10)
 
