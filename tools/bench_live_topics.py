@@ -263,8 +263,9 @@ def overload(world):
 
 
 DEMO, DEMO_SLO_MS = "expanded-image-classification", 250
-# In turns: what the host gives changes from minute to minute, and every rate has its part of all of them.
-DEMO_ROUNDS, DEMO_SECONDS = 4, 5
+# In turns: what the host gives changes from minute to minute, and every rate has its part of all of them. A window in which it
+# gave more than this many CPUs to others is measured again, twice at most; the calmest counts.
+DEMO_ROUNDS, DEMO_SECONDS, DEMO_OTHERS, DEMO_TRIES = 4, 5, 0.05, 3
 
 
 def merged(windows):
@@ -297,6 +298,13 @@ def with_cpus(measure, server):
     return figures
 
 
+def calmest(measure, server):
+    tries = []
+    while len(tries) < DEMO_TRIES and all(one["cpus"]["others"] > DEMO_OTHERS for one in tries):
+        tries.append(with_cpus(measure, server))
+    return min(tries, key=lambda one: one["cpus"]["others"])
+
+
 @contextlib.contextmanager
 def burner():
     """Another program that takes a core."""
@@ -327,7 +335,7 @@ def overload_torch(world):
             windows = {times: [] for times in (0.25, 0.5, 0.75, 1, 1.5, 2, 3)}
             for _ in range(DEMO_ROUNDS):
                 for times, those in windows.items():
-                    those.append(with_cpus(lambda pids, rate=peak * times: run(rate, pids=pids), server))
+                    those.append(calmest(lambda pids, rate=peak * times: run(rate, pids=pids), server))
             runs = {times: merged(those) for times, those in windows.items()}
             best = max(goodput_of(figures) for figures in runs.values())
             for times, figures in runs.items():
