@@ -79,7 +79,7 @@ void finish_batch(State& state, const BatchFinished& event) {
   const auto ran = [](const InvocationResult& result) { return result.outcome != Outcome::not_run; };
   const bool all_ran = event.results.size() == state.batches[slot].members.size() &&
                        std::all_of(event.results.begin(), event.results.end(), ran);
-  if (all_ran) learn(state, state.batches[slot], event.measured);
+  if (all_ran && !event.first) learn(state, state.batches[slot], event.measured);
   const InvokerId invoker = state.batches[slot].invoker;
   const ApplicationId application = state.batches[slot].application;
   const std::vector<policy::Waiting> members = end_batch(state, slot, true);

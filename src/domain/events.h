@@ -90,9 +90,10 @@ struct InvocationResult {
 struct BatchFinished {
   BatchId id;
   std::vector<InvocationResult> results;
-  Duration measured;  // execution alone
-  Duration held;      // transfer, loading and execution: what is billed
-  void visit(auto& archive) { archive(id, results, measured, held); }
+  Duration measured;   // execution alone
+  Duration held;       // transfer, loading and execution: what is billed
+  bool first = false;  // something was prepared on the way: later ones will be shorter, nothing is learned from it
+  void visit(auto& archive) { archive(id, results, measured, held, first); }
 };
 struct BatchFailed {
   BatchId id;

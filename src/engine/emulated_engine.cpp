@@ -43,10 +43,13 @@ Result<PlannedOutput> zeros_of(const Port& port, std::uint32_t rows) {
 
 class EmulatedEngine : public Engine {
  public:
-  Status load(const Function& function, const Body&, const LoadInto&) override {
+  Status load(const Function& function, const Body&, const LoadInto& into) override {
     outputs_ = function.outputs;
+    has_gpu_ = into.gpu.has_value();
     return Done{};
   }
+  // It needs nothing that could be moved.
+  Status move(Level level) override { return has_gpu_ ? Status(Done{}) : Engine::move(level); }
   [[nodiscard]] bool concurrent() const override { return true; }
 
   // Until an instant, not for a length: what was computed meanwhile is part of the time. An instant that has passed is
@@ -86,6 +89,7 @@ class EmulatedEngine : public Engine {
   }
 
   std::vector<Port> outputs_;
+  bool has_gpu_ = false;
 };
 
 }  // namespace

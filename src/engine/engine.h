@@ -47,6 +47,7 @@ struct LoadInto {
   std::uint32_t threads = 1;
   std::optional<Gpu> gpu;  // none: CPUs
   GpuForm form;
+  int model = -1;  // the file of the body, open for reading; negative: it is read by its name
 };
 
 // Where an engine puts its outputs: memory that the server can read.

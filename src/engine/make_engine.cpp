@@ -21,6 +21,7 @@ Status warm() {
 Result<std::unique_ptr<Engine>> make_engine(Runtime runtime, Device device) {
   if (device == Device::gpu) {
     if (runtime == Runtime::torch) return make_torch_cuda_engine();
+    if (runtime == Runtime::emulated) return make_emulated_engine();
     return Error{ErrorCode::unavailable, str("functions of runtime ", name_of(runtime), " run on CPUs only")};
   }
   switch (runtime) {

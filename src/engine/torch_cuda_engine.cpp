@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "engine/model_file.h"
 #include "engine/torch_entry.h"
 
 namespace sluice::engine {
@@ -46,9 +46,9 @@ class TorchCudaEngine : public Engine {
     try {
       const c10::InferenceMode inference;
       at::set_num_threads(static_cast<int>(into.threads));  // folding is many small things: more threads take longer
-      std::ifstream file(body.model, std::ios::binary);
+      ModelFile file(body.model, into.model);
       if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
-      torch::jit::Module frozen = read_frozen(file);
+      torch::jit::Module frozen = read_frozen(file.stream());
       auto made = tuned(*gpu_, frozen, call_, into.form);
       if (made) {
         tuned_ = std::move(*made);

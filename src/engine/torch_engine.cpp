@@ -6,12 +6,12 @@
 #include "engine/torch_call.h"
 
 #include <exception>
-#include <fstream>
 #include <istream>
 #include <sstream>
 #include <utility>
 
 #include "base/text.h"
+#include "engine/model_file.h"
 #include "engine/torch_entry.h"
 
 namespace sluice::engine {
@@ -51,9 +51,9 @@ class TorchEngine : public Engine {
     call_ = TorchCall(function.inputs, function.outputs);
     try {
       at::set_num_threads(static_cast<int>(into.threads));
-      std::ifstream file(body.model, std::ios::binary);
+      ModelFile file(body.model, into.model);
       if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
-      model_ = read_model(file);
+      model_ = read_model(file.stream());
       return Done{};
     } catch (const std::exception& exception) {
       return Error{ErrorCode::invalid,

@@ -21,14 +21,14 @@ Bytes held_memory() {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Engine>> Functions::made(const wire::Load& load) const {
+Result<std::unique_ptr<engine::Engine>> Functions::made(const wire::Load& load, int model) const {
   const bool on_gpu = load.device != wire::kHost;
   if (on_gpu && gpu_.slices == 0) {
     return Error{ErrorCode::unavailable, str("this worker runs on CPUs only, device ", load.device, " was asked for")};
   }
   auto engine = make_(load.body.runtime, on_gpu ? engine::Device::gpu : engine::Device::cpu);
   if (!engine) return engine.error();
-  engine::LoadInto into{.threads = std::max(load.threads, 1u), .gpu = {}, .form = load.form};
+  engine::LoadInto into{.threads = std::max(load.threads, 1u), .gpu = {}, .form = load.form, .model = model};
   if (on_gpu) {
     into.gpu = gpu_;
     into.gpu->device = load.device;
@@ -43,10 +43,10 @@ bool Functions::reserve(std::uint32_t number) {
   return loaded_.size() < wire::functions_max && loaded_.emplace(number, nullptr).second;
 }
 
-wire::Loaded Functions::load(const wire::Load& load) {
+wire::Loaded Functions::load(const wire::Load& load, const wire::Descriptor& model) {
   const Stopwatch stopwatch;
   const Bytes before = held_memory();
-  auto engine = made(load);
+  auto engine = made(load, model.get());
   wire::Loaded answer{.function = load.function, .error = engine ? "" : engine.error().message};
   std::shared_ptr<LoadedFunction> function;
   if (engine) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "wire/channel.h"
 #include "wire/messages.h"
 
 namespace sluice::worker {
@@ -38,15 +39,15 @@ class Functions {
   // Takes a number for a function that is going to be loaded. False: it is taken, or there are too many functions.
   [[nodiscard]] bool reserve(std::uint32_t number);
   // Makes and loads it; the answer for the server, with an error if that failed: then the number is free again. Any
-  // thread. REQUIRES: the number is reserved.
-  [[nodiscard]] wire::Loaded load(const wire::Load& load);
+  // thread. `model`: its file, if that came along. REQUIRES: the number is reserved.
+  [[nodiscard]] wire::Loaded load(const wire::Load& load, const wire::Descriptor& model);
   // None: no such function is loaded.
   [[nodiscard]] std::shared_ptr<LoadedFunction> find(std::uint32_t number);
   // Forgets and returns it; none: as above.
   [[nodiscard]] std::shared_ptr<LoadedFunction> take(std::uint32_t number);
 
  private:
-  [[nodiscard]] Result<std::unique_ptr<engine::Engine>> made(const wire::Load& load) const;
+  [[nodiscard]] Result<std::unique_ptr<engine::Engine>> made(const wire::Load& load, int model) const;
 
   MakeEngine make_;
   std::uint32_t lanes_;

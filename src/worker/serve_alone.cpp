@@ -167,7 +167,7 @@ class Alone {
  private:
   Status on(const wire::Load& load) {
     if (!functions_.reserve(load.function)) return out_of_turn(str("Load of function ", load.function));
-    (void)send(channel_, functions_.load(load));
+    (void)send(channel_, functions_.load(load, {}));
     return Done{};
   }
   Status on(const wire::Move& move) {

@@ -91,7 +91,8 @@ class Reader {
     std::string bytes;
     for (;;) {
       if (!positions_.empty()) look_for_message();
-      if (channel_.receive(bytes) != wire::Received::message) break;
+      came_along_.clear();
+      if (channel_.receive(bytes, &came_along_) != wire::Received::message) break;
       auto message = wire::decode_to_worker(bytes);
       if (!message) return message.error();
       if (std::holds_alternative<wire::Stop>(*message)) break;
@@ -123,7 +124,10 @@ class Reader {
   Status on(wire::Load& load) {
     const std::uint32_t number = load.function;
     if (!functions_.reserve(number)) return out_of_turn(str("Load of function ", number));
-    const bool posted = loads_.post([this, load = std::move(load)] { (void)send(channel_, functions_.load(load)); });
+    const auto model = std::make_shared<wire::Descriptor>();
+    if (!came_along_.empty()) *model = std::move(came_along_.front());
+    const bool posted =
+        loads_.post([this, load = std::move(load), model] { (void)send(channel_, functions_.load(load, *model)); });
     return posted ? Status(Done{}) : Error{ErrorCode::unavailable, "no thread can be made"};
   }
   Status on(const wire::Move& move) {
@@ -241,6 +245,7 @@ class Reader {
 
   wire::Channel& channel_;
   const Mapping& mapping_;
+  std::vector<wire::Descriptor> came_along_;  // with the message at hand: of a Load the model
   Functions functions_;
   bool has_gpu_;
   std::mutex mutex_;

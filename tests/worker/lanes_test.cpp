@@ -160,8 +160,10 @@ TEST(WorkerLanes, RefuseAFunctionForAGpuThatItsRuntimeCannotUse) {
   Process process;
   Server server{process.channel()};
   server.hello(1, 7);
-  EXPECT_EQ(server.load({.function = 1, .name = "f", .body = kEmulated, .device = 0}).error,
-            "functions of runtime emulated run on CPUs only");
+  const Body program{.runtime = Runtime::process, .command = {"sh"}};
+  EXPECT_EQ(server.load({.function = 1, .name = "f", .body = program, .device = 0}).error,
+            "functions of runtime process run on CPUs only");
+  EXPECT_EQ(server.load({.function = 1, .name = "f", .body = kEmulated, .device = 0}).error, "");
 }
 
 TEST(WorkerLanes, GiveBatchesOfAProgramThatRunAtOnceOneEach) {
