@@ -15,6 +15,9 @@
 
 #include "base/text.h"
 #include "domain/function.h"
+#ifdef SLUICE_CUDA
+#include "engine/cuda/devices.h"
+#endif
 #include "engine/engines.h"
 #include "wire/confinement.h"
 #include "worker/confine.h"
@@ -89,6 +92,19 @@ int print_engines() {
   return 0;
 }
 
+// UUID, SMs, bytes and name of each; none where this program was built without CUDA's headers.
+int print_gpus() {
+#ifdef SLUICE_CUDA
+  const auto devices = engine::cuda::devices();
+  if (!devices) return complain(devices.error().message);
+  for (const engine::cuda::Device& device : *devices) {
+    std::printf("%s\t%d\t%llu\t%s\n", device.uuid.c_str(), device.multiprocessors,
+                static_cast<unsigned long long>(device.memory), device.name.c_str());
+  }
+#endif
+  return 0;
+}
+
 }  // namespace
 
 // Nothing here throws but for want of memory, and that may end a worker.
@@ -96,15 +112,15 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "--version") return std::puts("sluice-worker " SLUICE_VERSION) < 0;
   if (mode == "--engines") return print_engines();
+  if (mode == "--gpus") return print_gpus();
   const bool confined = mode == "--confined" && argc >= 3;
   const bool alone = argc == 3 && (mode == "--socket" || mode == "--park");
   const auto number = confined || alone ? parse_int(argv[2]) : std::nullopt;
   // What a function starts must not hold the socket open.
   if (!number || ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
     return complain(
-        "usage: sluice-worker --socket FD | --confined FD [PROGRAM…] | --park FD | --engines | --version; it is "
-        "started "
-        "by `sluice`");
+        "usage: sluice-worker --socket FD | --confined FD [PROGRAM…] | --park FD | --engines | --gpus | --version; it "
+        "is started by `sluice`");
   }
   belong_to_the_server();
   wire::Channel channel(wire::Descriptor(static_cast<int>(*number)));

@@ -1,12 +1,10 @@
 #include "cli/doctor_checks.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "cli/run_program.h"
 #include "cli/server.h"
 #include "cli/temporary_folder.h"
+#include "cli/this_machine.h"
 #include "cli/units.h"
 #include "cli/worker_path.h"
 #include "data/arena.h"
@@ -43,34 +42,6 @@ fs::path existing(const std::string& directory) {
   fs::path out = fs::absolute(directory, failed).lexically_normal();
   while (!fs::exists(out, failed) && out != out.parent_path()) out = out.parent_path();
   return out;
-}
-
-// The driver's functions, as its documentation declares them.
-using CuInit = int (*)(unsigned flags);
-using CuDeviceGetCount = int (*)(int* count);
-using CuDeviceGetName = int (*)(char* name, int length, int device);
-
-template <class F>
-F symbol(void* library, const char* name) {
-  return reinterpret_cast<F>(::dlsym(library, name));
-}
-
-Finding devices_of(void* driver) {
-  Finding out{Level::warning, "gpu",
-              "the GPU driver is there but does not work: functions run on CPUs; try nvidia-smi"};
-  const auto init = symbol<CuInit>(driver, "cuInit");
-  const auto get_count = symbol<CuDeviceGetCount>(driver, "cuDeviceGetCount");
-  const auto get_name = symbol<CuDeviceGetName>(driver, "cuDeviceGetName");
-  int count = 0;
-  if (init == nullptr || get_count == nullptr || get_name == nullptr || init(0) != 0 || get_count(&count) != 0)
-    return out;
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) {
-    std::array<char, 100> name{};
-    if (get_name(name.data(), static_cast<int>(name.size()) - 1, i) == 0) names.emplace_back(name.data());
-  }
-  if (names.empty()) return out;
-  return {Level::ok, "gpu", fmt::format("{} GPU{}: {}", count, count == 1 ? "" : "s", fmt::join(names, ", "))};
 }
 
 }  // namespace
@@ -164,11 +135,16 @@ Finding check_data(const std::string& directory) {
 }
 
 Finding check_gpu() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) return {Level::ok, "gpu", "no GPU driver (libcuda.so.1): functions run on CPUs"};
-  Finding out = devices_of(driver);
-  ::dlclose(driver);
-  return out;
+  const auto worker = worker_program();
+  if (!worker) return {Level::error, "gpu", worker.error().message};
+  const auto found = find_gpus(*worker);
+  if (!found) return {Level::warning, "gpu", found.error().message};
+  if (found->empty()) return {Level::ok, "gpu", "no GPU, or no driver (libcuda.so.1): functions run on CPUs"};
+  const auto shared = shared_as({}, *found);
+  if (!shared) return {Level::warning, "gpu", shared.error().message};
+  return {Level::ok, "gpu",
+          fmt::format("{} × {}, {} each: {}", found->size(), found->front().name,
+                      size_text(static_cast<double>(found->front().memory.count())), shared->describe())};
 }
 
 Finding check_clock() {

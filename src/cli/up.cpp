@@ -44,9 +44,6 @@ int fail(const std::string& message) {
 Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
   live::PlatformOptions out{
       .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
-  auto nodes = nodes_of(options);
-  if (!nodes) return nodes.error();
-  out.nodes = std::move(*nodes);
   const auto objects = objects_of(options);
   if (!objects) return objects.error();
   out.objects = *objects;
@@ -54,6 +51,12 @@ Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemar
   auto spawner = spawner_options(out.directory);
   if (!spawner) return spawner.error();
   out.agent.spawner = std::move(*spawner);
+  auto gpus = gpus_of(options, out.agent.spawner.worker);
+  if (!gpus) return gpus.error();
+  out.agent.gpus = std::move(*gpus);
+  auto nodes = nodes_of(options, out.agent.gpus);
+  if (!nodes) return nodes.error();
+  out.nodes = std::move(*nodes);
   return out;
 }
 

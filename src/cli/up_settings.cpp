@@ -1,30 +1,20 @@
 #include "cli/up_settings.h"
 
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "base/text.h"
 #include "cli/server_log.h"
+#include "cli/this_machine.h"
+#include "cli/worker_path.h"
 #include "gateway/address.h"
 #include "record/replay.h"
 #include "spec/load.h"
 
 namespace sluice::cli {
 namespace {
-
-NodeGroup this_machine() {
-  constexpr double kForWorkers = 0.8;
-  struct sysinfo info {};
-  ::sysinfo(&info);
-  const double memory = static_cast<double>(info.totalram) * static_cast<double>(info.mem_unit) * kForWorkers;
-  return {.vcpu = std::max(1u, std::thread::hardware_concurrency()),
-          .memory = Bytes(static_cast<std::int64_t>(memory))};
-}
 
 // One line is enough to stop; the command that shows the others is named.
 std::string first_error(const spec::Diagnostics& diagnostics, const std::string& file) {
@@ -55,8 +45,15 @@ Status check_log(const UpOptions& options) {
 
 }  // namespace
 
-Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options) {
-  if (options.cluster.empty()) return std::vector{this_machine()};
+Result<invoker::Gpus> gpus_of(const UpOptions& options, const std::string& worker) {
+  const bool asked = options.cluster.empty() && options.gpus != "none";
+  auto found = asked ? find_gpus(worker) : std::vector<invoker::GpuDevice>();
+  if (!found) return found.error();
+  return shared_as(options, std::move(*found));
+}
+
+Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options, const invoker::Gpus& gpus) {
+  if (options.cluster.empty()) return std::vector{this_machine(gpus)};
   const spec::Loaded loaded = spec::load(options.cluster);
   if (!loaded.document) return Error{ErrorCode::invalid, first_error(loaded.diagnostics, options.cluster)};
   if (const auto* cluster = std::get_if<Cluster>(&*loaded.document)) return cluster->nodes;
@@ -93,7 +90,11 @@ Status check_options(const UpOptions& options) {
   if (const auto objects = objects_of(options); !objects) return objects.error();
   if (const auto bytes = request_bytes_of(options); !bytes) return bytes.error();
   if (const auto metrics = metrics_of(options); !metrics) return metrics.error();
-  if (const auto nodes = nodes_of(options); !nodes) return nodes.error();
+  const auto worker = worker_program();
+  if (!worker) return worker.error();
+  const auto gpus = gpus_of(options, *worker);
+  if (!gpus) return gpus.error();
+  if (const auto nodes = nodes_of(options, *gpus); !nodes) return nodes.error();
   if (const auto scheduler = record::make_scheduler({.scheduler = options.scheduler}); !scheduler) {
     return scheduler.error();
   }

@@ -12,11 +12,14 @@
 #include "domain/cluster.h"
 #include "gateway/open_metrics.h"
 #include "gateway/tls_certificates.h"
+#include "invoker/gpus.h"
 
 namespace sluice::cli {
 
-// This machine, or those of `--cluster`.
-[[nodiscard]] Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options);
+// The GPUs of this machine, which `worker` (the program) finds; none with `--cluster`, whose machines are emulated.
+[[nodiscard]] Result<invoker::Gpus> gpus_of(const UpOptions& options, const std::string& worker);
+// This machine with these GPUs, or those of `--cluster`.
+[[nodiscard]] Result<std::vector<NodeGroup>> nodes_of(const UpOptions& options, const invoker::Gpus& gpus);
 [[nodiscard]] Result<Bytes> objects_of(const UpOptions& options);
 [[nodiscard]] Result<Bytes> request_bytes_of(const UpOptions& options);
 [[nodiscard]] Result<gateway::OpenMetrics> metrics_of(const UpOptions& options);

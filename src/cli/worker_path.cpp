@@ -90,14 +90,20 @@ std::string python_program() {
   return "python3";
 }
 
+Result<std::string> worker_program() {
+  const char* configured = std::getenv("SLUICE_WORKER");
+  std::string out =
+      configured != nullptr && *configured != '\0' ? configured : (own_folder() / "sluice-worker").string();
+  if (::access(out.c_str(), X_OK) == 0) return out;
+  return Error{ErrorCode::not_found, str("the program that runs functions is not at '", out,
+                                         "': build it with `make build`, or say where it is with SLUICE_WORKER")};
+}
+
 Result<invoker::Spawner::Options> spawner_options(const std::string& directory) {
   invoker::Spawner::Options out;
-  const char* configured = std::getenv("SLUICE_WORKER");
-  out.worker = configured != nullptr && *configured != '\0' ? configured : (own_folder() / "sluice-worker").string();
-  if (::access(out.worker.c_str(), X_OK) != 0) {
-    return Error{ErrorCode::not_found, str("the program that runs functions is not at '", out.worker,
-                                           "': build it with `make build`, or say where it is with SLUICE_WORKER")};
-  }
+  auto worker = worker_program();
+  if (!worker) return worker.error();
+  out.worker = std::move(*worker);
   out.python = python_program();
   out.python_worker = str(directory, "/sluice_worker.py");
   if (const Status written = write_python_worker(out.python_worker); !written) return written.error();

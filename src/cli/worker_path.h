@@ -13,6 +13,9 @@ namespace sluice::cli {
 // where landlock keeps them, $SLUICE_WORKER_READS (DIR:DIR) too. An error says where sluice-worker was looked for.
 [[nodiscard]] Result<invoker::Spawner::Options> spawner_options(const std::string& directory);
 
+// The program sluice-worker. An error says where it was looked for.
+[[nodiscard]] Result<std::string> worker_program();
+
 // The interpreter of Python functions: $SLUICE_PYTHON, else the first that has numpy of python3 and the system's.
 [[nodiscard]] std::string python_program();
 

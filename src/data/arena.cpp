@@ -268,6 +268,13 @@ void Arena::pin() {
     returnable_.clear();
   }
   const std::lock_guard not_any_more(tending_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (populated(0, capacity_)) return;
+  }
+  make_pages(0, capacity_);
+  const std::lock_guard lock(mutex_);
+  note_populated(0, capacity_);
 }
 
 std::size_t Arena::used() const {

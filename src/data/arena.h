@@ -86,7 +86,8 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // Gives the pages of large stretches that were freed back to the system; makes some ahead where they will be needed.
   // Takes long. Any thread.
   void tend();
-  // Pages stay where they are from now on: a device has registered them, and would go on using the old ones.
+  // All pages are there and stay where they are from now on: a device has registered them, and would go on using the
+  // old ones. The first time it takes long. Any thread.
   void pin();
 
   [[nodiscard]] int descriptor() const { return descriptor_; }

@@ -31,6 +31,25 @@ Source source_of(std::uint64_t key) {
   return static_cast<Source>(key & 3);
 }
 
+// Emulated slices are no place to be.
+Level shown_level(const Instance& instance) {
+  if (!instance.loaded) return Level::process;
+  return instance.process->on_gpu ? instance.level : Level::host;
+}
+
+// Where no control group does it: a worker that has grown too large goes between batches, at the cost of a cold start.
+// What it did, if it has.
+std::optional<std::string> outgrown(Process& process) {
+  const Time now = data::now();
+  if (process.memory_by_group || process.running > 0 || now - process.memory_seen < kMemoryEvery) return std::nullopt;
+  const std::optional<Bytes> most = process.memory_max();
+  if (!most) return std::nullopt;
+  process.memory_seen = now;
+  const Bytes holds = private_memory_of(family_of(process.session->process().pid));
+  if (holds <= *most) return std::nullopt;
+  return str(over_memory(*most), ": it holds ", to_string(holds));
+}
+
 void stop_watching(Waker& waker, WorkerProcess& worker) {
   for (const int watched : {worker.channel.descriptor(), worker.log.get(), end_descriptor(worker)}) {
     waker.forget(watched);
@@ -72,7 +91,8 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                 .over =
                     [this](Instance& instance) {
                       if (instance.leaving && instance.running == 0) return leave(instance);
-                      look_at_memory(*instance.process);
+                      Process& process = *instance.process;
+                      if (const auto why = outgrown(process)) lose(process, *why);
                     },
                 .sample = hooks_.sample}) {
   if (!hooks_.note) hooks_.note = [](const Remark&) {};
@@ -168,19 +188,22 @@ void Agent::spawn(Process& process) {
   const Body& body = applications_.body(first);
   const std::optional<Bytes> memory = process.memory_by_group ? process.memory_max() : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
-  spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id] {
-    auto worker = spawner_.spawn(runs, tenant, [&](pid_t pid) { limits_.confine({id, tenant}, pid, memory); });
+  std::optional<GpuDevice> gpu;
+  if (process.on_gpu) gpu = options_.gpus.devices[process.gpu];
+  spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id, gpu] {
+    if (const auto arena = gpu ? arenas_.of(tenant) : Error{}; arena) (*arena)->pin();
+    auto worker = spawner_.spawn(
+        runs, tenant,
+        [&](pid_t pid) {
+          limits_.confine({id, tenant}, pid, memory);
+        },
+        gpu ? environment_of(*gpu) : std::vector<std::string>());
     {
       const std::lock_guard lock(spawned_mutex_);
       spawned_.push_back({{id, tenant}, std::move(worker)});
     }
     waker_.ring();
   });
-}
-
-bool Agent::any_spawned() const {
-  const std::lock_guard lock(spawned_mutex_);
-  return !spawned_.empty();
 }
 
 void Agent::take_spawned() {
@@ -206,9 +229,13 @@ void Agent::spawned(Process& process, WorkerProcess worker) {
   limits_.enter({process.id, process.tenant}, worker.pid);
   const auto sharing = options_.sharing.find(process.runtime);
   auto arena = arenas_.of(process.tenant);
-  process.session.emplace(std::move(worker), arena ? *arena : nullptr,
-                          Session::Options{.lanes = sharing == options_.sharing.end() ? 1 : sharing->second.lanes,
-                                           .own_pages = process.memory_by_group});
+  Session::Options options{.lanes = sharing == options_.sharing.end() ? 1 : sharing->second.lanes,
+                           .own_pages = process.memory_by_group};
+  if (process.on_gpu) {
+    options.lanes = options.slices = options_.gpus.slices;
+    options.mode = options_.gpus.mode;
+  }
+  process.session.emplace(std::move(worker), arena ? *arena : nullptr, options);
   if (!arena) return lose(process, str("gets no shared memory: ", arena.error().message));
   if (const Status told = process.session->hello(); !told) {
     return lose(process, str("cannot be told anything: ", told.error().message));
@@ -232,6 +259,7 @@ void Agent::on_readable(std::uint64_t key) {
   if (auto* answer = std::get_if<Session::Answer>(&heard)) return batches_.take(*process, *answer);
   if (const auto* loaded = std::get_if<wire::Loaded>(&heard)) return on_loaded(*process, *loaded);
   if (const auto* unloaded = std::get_if<wire::Unloaded>(&heard)) return on_unloaded(*process, *unloaded);
+  if (const auto* moved = std::get_if<wire::Moved>(&heard)) return on_moved(*process, *moved);
   if (const auto* broken = std::get_if<Session::Broken>(&heard)) return lose(*process, broken->why);
   if (!std::holds_alternative<Session::Closed>(heard)) return;
   process->closed = data::now();
@@ -317,6 +345,7 @@ void Agent::look_at_clock() {
   const Time now = data::now();
   std::vector<ProcessId> hanging;
   std::vector<Batches::Stuck> stuck;
+  bool risen = false;
   for (auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at && *instance->ready_at <= now) {
       instance->ready_at.reset();
@@ -327,10 +356,12 @@ void Agent::look_at_clock() {
                                   .level = instance->level,
                                   .measured = now - instance->since,
                                   .batches = instance->batches});
-    } else if (!instance->loaded && now - instance->since > options_.load_max) {
+      risen = true;
+    } else if ((!instance->loaded || instance->moving) && now - instance->since > options_.load_max) {
       hanging.push_back(instance->process->id);
     }
   }
+  if (risen) publish();
   batches_.look_at_clock(now, stuck);
   for (const Batches::Stuck& one : stuck) {
     if (Process* process = find(one.process); process != nullptr && !process->closed)
@@ -365,12 +396,15 @@ void Agent::look_at_clock() {
 }
 
 Time Agent::due() const {
-  if (any_spawned()) return Time();
+  {
+    const std::lock_guard lock(spawned_mutex_);
+    if (!spawned_.empty()) return Time();
+  }
   Time next = batches_.due();
   for (const Lingering& one : lingering_) next = std::min(next, one.end_at);
   for (const auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);
-    if (!instance->loaded) next = std::min(next, instance->since + options_.load_max);
+    if (!instance->loaded || instance->moving) next = std::min(next, instance->since + options_.load_max);
   }
   for (const auto& [id, process] : processes_) {
     if (process->make_at) next = std::min(next, *process->make_at);
@@ -379,18 +413,6 @@ Time Agent::due() const {
     if (process->idle) next = std::min(next, *process->idle + kRestAfter);
   }
   return next;
-}
-
-// Where no control group does it: a worker that has grown too large goes between batches, at the cost of a cold start.
-void Agent::look_at_memory(Process& process) {
-  const Time now = data::now();
-  if (process.memory_by_group || process.running > 0 || now - process.memory_seen < kMemoryEvery) return;
-  const std::optional<Bytes> most = process.memory_max();
-  if (!most) return;
-  process.memory_seen = now;
-  const Bytes holds = private_memory_of(family_of(process.session->process().pid));
-  if (holds <= *most) return;
-  lose(process, str(over_memory(*most), ": it holds ", to_string(holds)));
 }
 
 void Agent::publish() {
@@ -403,7 +425,7 @@ void Agent::publish() {
                       .function = applications_.function(*instance).name,
                       .version = instance->version,
                       .pid = session ? session->process().pid : 0,
-                      .loaded = instance->loaded,
+                      .level = shown_level(*instance),
                       .memory = instance->memory});
   }
   const std::lock_guard lock(status_mutex_);

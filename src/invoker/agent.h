@@ -22,6 +22,7 @@
 #include "invoker/cold_starts.h"
 #include "invoker/counters.h"
 #include "invoker/crash_pauses.h"
+#include "invoker/gpus.h"
 #include "invoker/patience.h"
 #include "invoker/reaper.h"
 #include "invoker/spawner.h"
@@ -44,6 +45,7 @@ struct AgentOptions : Patience {
   // By runtime; where there is none a process has one function and runs one batch at a time: a crash costs one
   // function.
   std::map<Runtime, Sharing> sharing;
+  Gpus gpus;               // of the one invoker that it stands for then
   std::uint64_t seed = 1;  // of the times of emulated functions
   // What other machines hold; null: there are none. Whoever drives the agent also drives this one, in the same thread.
   bus::Objects* others = nullptr;
@@ -109,7 +111,6 @@ class Agent {
   };
 
   // Processes and the clock: agent.cpp.
-  [[nodiscard]] bool any_spawned() const;
   void take_spawned();
   void spawned(Process& process, WorkerProcess worker);
   // At once, or after the pause that its function has deserved.
@@ -125,7 +126,6 @@ class Agent {
   // Without waiting. What its batches hold is free when it is gone.
   void end(Process& process);
   void look_at_clock();
-  void look_at_memory(Process& process);
 
   // Instances: agent_instances.cpp.
   void load(const LoadInstance& command);
@@ -134,6 +134,9 @@ class Agent {
   void tell_to_load(Instance& instance);
   void on_loaded(Process& process, const wire::Loaded& loaded);
   void on_unloaded(Process& process, const wire::Unloaded& unloaded);
+  // Between a GPU and the host's memory.
+  void move(Instance& instance, Level level);
+  void on_moved(Process& process, const wire::Moved& moved);
   void leave(Instance& instance);
   void remove(Instance& instance);
   [[nodiscard]] ColdStart& cold_start_of(const Instance& instance);
@@ -159,6 +162,7 @@ class Agent {
   Reaper ending_;
 
   Applications applications_;
+  std::map<FunctionVersion, GpuForm> forms_;  // that functions were found to be best in on the GPUs here
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
   std::vector<Lingering> lingering_;

@@ -22,6 +22,14 @@ std::size_t declared_row_bytes(const Function& function) {
   return total;
 }
 
+// On a GPU `memory` is what the books gave it there: one that takes more would take it from others. What is wrong, if
+// so.
+std::string too_large(const Function& function, const wire::Loaded& loaded) {
+  if (!function.memory || loaded.device_memory <= *function.memory) return {};
+  return str("its weights take ", to_string(loaded.device_memory), " of the GPU, and `memory:` says ",
+             to_string(*function.memory));
+}
+
 }  // namespace
 
 ColdStart& Agent::cold_start_of(const Instance& instance) {
@@ -35,6 +43,7 @@ void Agent::load(const LoadInstance& command) {
     if (known->leaving || command.level <= known->wanted) return;  // delivered twice
     known->wanted = command.level;
     known->since = data::now();
+    if (known->process->on_gpu) return move(*known, command.level);
     known->ready_at = known->since + function.cold_start.device;
     return;
   }
@@ -50,8 +59,8 @@ void Agent::load(const LoadInstance& command) {
   instance->outputs = OutputSize(declared_row_bytes(function));
   const bool emulated = applications_.body(*instance).runtime == Runtime::emulated;
   if (emulated) instance->ready_at = instance->since + function.cold_start.total();
-  if (!emulated) instance->memory_max = function.memory;
   Process& process = process_for(*instance);
+  if (!emulated && !process.on_gpu) instance->memory_max = function.memory;
   instance->process = &process;
   instance->number = process.functions++;
   process.instances.push_back(instance.get());
@@ -69,12 +78,14 @@ Process& Agent::process_for(const Instance& instance) {
   const Runtime runtime = applications_.body(instance).runtime;
   const std::string& tenant = applications_[instance.application].tenant;
   const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
+  const bool on_gpu = instance.wanted == Level::device && gpu < options_.gpus.devices.size();
   const auto sharing = options_.sharing.find(runtime);
-  const bool shared = sharing != options_.sharing.end() && sharing->second.one_process &&
-                      !has_own_interpreter(applications_.body(instance));
+  const bool shared = on_gpu || (sharing != options_.sharing.end() && sharing->second.one_process &&
+                                 !has_own_interpreter(applications_.body(instance)));
   for (auto& [id, process] : processes_) {
     if (!shared || !process->shared || process->invoker != instance.invoker || process->tenant != tenant ||
-        process->runtime != runtime || process->gpu != gpu || process->instances.size() >= wire::functions_max)
+        process->runtime != runtime || process->gpu != gpu || process->on_gpu != on_gpu ||
+        process->instances.size() >= wire::functions_max)
       continue;
     return *process;
   }
@@ -84,16 +95,20 @@ Process& Agent::process_for(const Instance& instance) {
   made->tenant = tenant;
   made->runtime = runtime;
   made->gpu = gpu;
+  made->on_gpu = on_gpu;
   made->shared = shared;
-  made->memory_by_group = instance.memory_max && !shared && limits_.limits_memory();
+  const bool limited = runtime != Runtime::emulated && applications_.function(instance).memory.has_value();
+  made->memory_by_group = limited && !shared && limits_.limits_memory();
   return *processes_.emplace(made->id, std::move(made)).first->second;
 }
 
 void Agent::tell_to_load(Instance& instance) {
   Process& process = *instance.process;
   cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
+  const auto form = forms_.find(instance.version);
   const Status told =
-      process.session->load(instance.number, applications_.function(instance), applications_.body(instance));
+      process.session->load(instance.number, applications_.function(instance), applications_.body(instance),
+                            form == forms_.end() ? GpuForm{} : form->second);
   if (!told && !process.session->hung_up()) {
     lose(process, str("cannot be told what to load: ", told.error().message));
   }
@@ -107,21 +122,28 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
     if (loaded.error.empty()) return leave(instance);
     return remove(instance);
   }
-  if (!loaded.error.empty()) {
+  const Function& function = applications_.function(instance);
+  const std::string refused = process.on_gpu ? too_large(function, loaded) : "";
+  if (!loaded.error.empty() || !refused.empty()) {
+    const std::string& why = refused.empty() ? loaded.error : refused;
     const LoadFailed failed{.invoker = instance.invoker,
                             .instance = instance.id,
-                            .error = str("LoadFailed: function '", applications_.function(instance).name,
-                                         "' cannot be loaded: ", loaded.error)};
+                            .error = str("LoadFailed: function '", function.name, "' cannot be loaded: ", why)};
     pauses_.crashed(instance.what(), data::now());
     hooks_.note(worker_remark(Remark::Level::error, failed.error, true));
-    remove(instance);
+    instance.leaving = true;
+    if (refused.empty())
+      remove(instance);
+    else
+      leave(instance);
     return hooks_.event(failed);
   }
   instance.loaded = true;
   instance.loaded_at = data::now();
   if (process.running == 0) process.idle = instance.loaded_at;
   instance.batches = loaded.batches;
-  instance.memory = loaded.memory;
+  instance.memory = process.on_gpu ? loaded.device_memory : loaded.memory;
+  if (process.on_gpu && loaded.form.known()) forms_[instance.version] = loaded.form;
   cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));
   if (!instance.ready_at) instance.ready_at = instance.since;
   hooks_.note(
@@ -132,9 +154,50 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
   publish();
 }
 
+void Agent::move(Instance& instance, Level level) {
+  instance.moving = true;
+  Process& process = *instance.process;
+  if (!process.session->move(instance.number, level) && !process.session->hung_up()) {
+    lose(process, "does not read what it is told");
+  }
+}
+
+void Agent::on_moved(Process& process, const wire::Moved& moved) {
+  Instance& instance = **std::ranges::find(process.instances, moved.function, &Instance::number);  // the session knows
+  instance.moving = false;
+  const std::string& name = applications_.function(instance).name;
+  const bool rises = instance.wanted == Level::device;
+  if (!moved.error.empty() && !rises) {
+    return lose(process, str("cannot take function '", name, "' off its GPU: ", moved.error));
+  }
+  if (instance.leaving) return leave(instance);
+  if (rises && moved.error.empty()) {
+    instance.ready_at = data::now();
+    return;
+  }
+  if (rises) {
+    instance.wanted = instance.level;
+    const LoadFailed failed{
+        .invoker = instance.invoker,
+        .instance = instance.id,
+        .error = str("LoadFailed: function '", name, "' cannot be put back on its GPU: ", moved.error)};
+    hooks_.note(worker_remark(Remark::Level::error, failed.error, true));
+    return hooks_.event(failed);
+  }
+  instance.level = instance.wanted;
+  publish();
+  hooks_.event(InstanceUnloaded{.invoker = instance.invoker, .instance = instance.id, .level = instance.level});
+}
+
 void Agent::evict(const EvictInstance& command) {
   Instance* instance = find(command.instance);
   if (instance == nullptr || instance->leaving) return;
+  if (command.level != Level::none && instance->process->on_gpu) {
+    if (command.level >= instance->wanted) return;  // delivered twice
+    instance->wanted = command.level;
+    instance->since = data::now();
+    return move(*instance, command.level);
+  }
   if (command.level != Level::none) {
     instance->level = instance->wanted = command.level;
     return hooks_.event(
@@ -152,7 +215,7 @@ void Agent::leave(Instance& instance) {
     remove(instance);
     return hooks_.event(gone);
   }
-  if (process.session->is_loading(instance.number)) return;
+  if (instance.moving || process.session->is_loading(instance.number)) return;
   instance.unloading = true;
   if (!process.session->unload(instance.number) && !process.session->hung_up()) {
     lose(process, "does not read what it is told");

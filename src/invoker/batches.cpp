@@ -120,7 +120,7 @@ void Batches::next_group(Running& batch) {
   std::vector<const data::Tensors*> members;
   for (const std::uint32_t m : batch.group) members.push_back(&batch.inputs[m]);
   const auto rows = static_cast<std::uint32_t>(members.size());
-  auto gathered = gather(members, session.arena());
+  auto gathered = process.on_gpu ? Result(as_they_lie(members)) : gather(members, session.arena());
   auto space = session.space_of(instance.outputs.space_for(rows));
   if (!gathered || !space) {
     return skip_group(batch, str(kObjectStoreFull, ": ", gathered ? "no room for outputs" : gathered.error().message));
@@ -161,6 +161,7 @@ void Batches::take(Process& process, Session::Answer& answer) {
   }
   // It is learned from, so no worker can say more than the time that passed.
   batch.measured += std::clamp(answer.ran.took, Duration{}, data::now() - batch.began - batch.measured);
+  batch.first |= answer.ran.first;
   keep(batch, *rows);
   next_group(batch);
 }
@@ -226,7 +227,8 @@ void Batches::tell_finished(Running& batch) {
   BatchFinished finished{.id = batch.start.id,
                          .results = std::move(batch.results),
                          .measured = batch.measured,
-                         .held = data::now() - batch.began};
+                         .held = data::now() - batch.began,
+                         .first = batch.first};
   let_go(batch, std::move(finished));
 }
 

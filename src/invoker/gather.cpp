@@ -32,6 +32,27 @@ wire::Placed stacked(const data::Tensor& first, std::size_t rows) {
   return out;
 }
 
+// One by one, where they are.
+void add_rows(std::span<const data::Tensors* const> members, std::size_t tensor, Gathered& out) {
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const data::Tensor& own = (*members[m])[tensor];
+    out.inputs.push_back(
+        {.info = own.info, .row = static_cast<std::int32_t>(m), .offset = place(own), .size = own.size});
+    out.held.push_back(own.block);
+  }
+}
+
+// False: they do not lie one after the other.
+bool add_stacked(std::span<const data::Tensors* const> members, std::size_t tensor, Gathered& out) {
+  if (!adjacent(members, tensor)) return false;
+  out.inputs.push_back(stacked((*members.front())[tensor], members.size()));
+  for (const data::Tensors* member : members) {
+    const data::Block& block = (*member)[tensor].block;
+    if (out.held.empty() || out.held.back().offset() != block.offset()) out.held.push_back(block);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> stackable(std::span<const data::Tensors> members) {
@@ -51,23 +72,11 @@ Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Are
   Gathered out;
   for (std::size_t t = 0; t < members.front()->size(); ++t) {
     const data::Tensor& first = (*members.front())[t];
-    if (first.info.type == DataType::bytes) {  // elements differ in length: one by one, where they are
-      for (std::size_t m = 0; m < members.size(); ++m) {
-        const data::Tensor& own = (*members[m])[t];
-        out.inputs.push_back(
-            {.info = own.info, .row = static_cast<std::int32_t>(m), .offset = place(own), .size = own.size});
-        out.held.push_back(own.block);
-      }
+    if (first.info.type == DataType::bytes) {  // elements differ in length
+      add_rows(members, t, out);
       continue;
     }
-    if (adjacent(members, t)) {
-      out.inputs.push_back(stacked(first, members.size()));
-      for (const data::Tensors* member : members) {
-        if (out.held.empty() || out.held.back().offset() != (*member)[t].block.offset())
-          out.held.push_back((*member)[t].block);
-      }
-      continue;
-    }
+    if (add_stacked(members, t, out)) continue;
     const auto block = arena.allocate(first.size * members.size());
     if (!block) {
       return Error{ErrorCode::unavailable,
@@ -81,6 +90,15 @@ Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Are
     out.inputs.push_back(stacked(first, members.size()));
     out.inputs.back().offset = block->offset();
     out.held.push_back(*block);
+  }
+  return out;
+}
+
+Gathered as_they_lie(std::span<const data::Tensors* const> members) {
+  Gathered out;
+  for (std::size_t t = 0; t < members.front()->size(); ++t) {
+    const bool texts = (*members.front())[t].info.type == DataType::bytes;
+    if (texts || !add_stacked(members, t, out)) add_rows(members, t, out);
   }
   return out;
 }

@@ -29,5 +29,7 @@ inline constexpr std::string_view kObjectStoreFull = "ObjectStoreFull";
 
 // REQUIRES: all of one group of stackable(). An error if there is no room for the copy.
 [[nodiscard]] Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Arena& arena);
+// The same for a worker on a GPU, which copies to its device anyway: rows that are apart stay where they are.
+[[nodiscard]] Gathered as_they_lie(std::span<const data::Tensors* const> members);
 
 }  // namespace sluice::invoker

@@ -1,5 +1,6 @@
 #include "invoker/session.h"
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -18,18 +19,38 @@ Status Session::tell(const wire::ToWorker& message, const std::vector<int>& desc
 }
 
 Status Session::hello() {
-  return tell(wire::Hello{.arena_bytes = arena_->capacity(), .lanes = options_.lanes}, {arena_->descriptor()});
+  return tell(wire::Hello{.arena_bytes = arena_->capacity(),
+                          .lanes = options_.lanes,
+                          .mode = options_.mode,
+                          .slices = options_.slices,
+                          .pinned = options_.slices > 0},
+              {arena_->descriptor()});
 }
 
-Status Session::load(std::uint32_t number, const Function& function, const Body& body) {
+// A worker that others join too was made before their models were known: the file comes with the message.
+Status Session::load(std::uint32_t number, const Function& function, const Body& body, GpuForm form) {
   CHECK(functions_.emplace(number, State::loading).second);
   Body told = body;
   if (!process_.model.empty()) told.model = process_.model;
-  return tell(wire::Load{.function = number,
-                         .name = function.name,
-                         .body = std::move(told),
-                         .inputs = function.inputs,
-                         .outputs = function.outputs});
+  wire::Load load{.function = number,
+                  .name = function.name,
+                  .body = std::move(told),
+                  .inputs = function.inputs,
+                  .outputs = function.outputs};
+  if (options_.slices == 0) return tell(wire::ToWorker(std::move(load)));
+  load.device = 0;  // it sees one GPU alone
+  load.form = form;
+  wire::Descriptor model;
+  if (body.runtime == Runtime::torch) model = wire::Descriptor(::open(body.model.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::vector<int> along = model.valid() ? std::vector{model.get()} : std::vector<int>();
+  return tell(wire::ToWorker(std::move(load)), along);
+}
+
+Status Session::move(std::uint32_t number, Level level) {
+  const auto function = functions_.find(number);
+  CHECK(options_.slices > 0 && function != functions_.end() && function->second == State::loaded);
+  function->second = State::moving;
+  return tell(wire::Move{.function = number, .level = level});
 }
 
 bool Session::is_loading(std::uint32_t number) const {
@@ -105,8 +126,13 @@ Session::Heard Session::on(wire::Unloaded& unloaded) {
   return unloaded;
 }
 
-Session::Heard Session::on(wire::Moved&) {
-  return Broken{"said that it has moved what it was not asked to"};
+Session::Heard Session::on(wire::Moved& moved) {
+  const auto function = functions_.find(moved.function);
+  if (function == functions_.end() || function->second != State::moving) {
+    return Broken{"said that it has moved what it was not asked to"};
+  }
+  function->second = State::loaded;
+  return std::move(moved);
 }
 
 Session::Heard Session::on(wire::Ran& ran) {

@@ -24,6 +24,9 @@ class Session {
  public:
   struct Options {
     std::uint32_t lanes = 1;  // batches at once
+    // On a GPU: how it is shared, and in how many slices; 0: the worker runs on CPUs. The arena is pinned then.
+    GpuMode mode = GpuMode::green;
+    std::uint32_t slices = 0;
     // Pages of granted space that nobody has touched yet are touched here, so that they do not count as the worker's
     // where its memory is limited.
     bool own_pages = false;
@@ -38,15 +41,17 @@ class Session {
     wire::Ran ran;
     data::Block space;  // where its outputs have to be
   };
-  using Heard = std::variant<Nothing, Closed, Broken, wire::Loaded, wire::Unloaded, Answer>;
+  using Heard = std::variant<Nothing, Closed, Broken, wire::Loaded, wire::Unloaded, wire::Moved, Answer>;
 
   Session(WorkerProcess process, std::shared_ptr<data::Arena> arena, Options options);
 
   // Errors of these: the worker cannot be told, too_large: the message has too many parts and was not sent.
   [[nodiscard]] Status hello();
-  // `number` names the function from now on. REQUIRES: it is free.
-  [[nodiscard]] Status load(std::uint32_t number, const Function& function, const Body& body);
+  // `number` names the function from now on; `form`: that it is to have on a GPU. REQUIRES: it is free.
+  [[nodiscard]] Status load(std::uint32_t number, const Function& function, const Body& body, GpuForm form = {});
   [[nodiscard]] bool is_loading(std::uint32_t number) const;
+  // Takes it off its GPU, or puts it back there. REQUIRES: it is loaded, on a GPU, and no batch of it is under way.
+  [[nodiscard]] Status move(std::uint32_t number, Level level);
   // REQUIRES: it is loaded.
   [[nodiscard]] Status unload(std::uint32_t number);
   // `run.outputs` is set to `space`; `held` are its inputs. Both stay until it is answered, or the session goes.
@@ -70,7 +75,7 @@ class Session {
   [[nodiscard]] data::Arena& arena() const { return *arena_; }
 
  private:
-  enum class State { loading, loaded, unloading };
+  enum class State { loading, loaded, moving, unloading };
   struct Asked {
     std::uint64_t batch = 0;
     bool cancelled = false;
@@ -81,7 +86,7 @@ class Session {
   [[nodiscard]] std::vector<Asked>::iterator asked(std::uint64_t batch);
   [[nodiscard]] Heard on(wire::Loaded& loaded);
   [[nodiscard]] Heard on(wire::Unloaded& unloaded);
-  [[nodiscard]] static Heard on(wire::Moved& moved);
+  [[nodiscard]] Heard on(wire::Moved& moved);
   [[nodiscard]] Heard on(wire::Ran& ran);
   [[nodiscard]] Heard on(wire::Wanted& wanted);
 

@@ -124,19 +124,24 @@ Spawner::~Spawner() {
   if (parked_) end_process(*parked_);
 }
 
-std::vector<std::string> Spawner::environment(const std::string& home) const {
+std::vector<std::string> Spawner::environment(const std::string& home,
+                                              const std::vector<std::string>& variables) const {
   std::vector<std::string> out{"PYTHONDONTWRITEBYTECODE=1"};
+  out.insert(out.end(), variables.begin(), variables.end());
+  if (!home.empty()) out.insert(out.end(), {str("HOME=", home), str("TMPDIR=", home)});
+  const auto is_ours = [ours = out](std::string_view name) {
+    return std::ranges::any_of(ours, [&](const std::string& text) { return text.substr(0, text.find('=')) == name; });
+  };
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable, name = text.substr(0, text.find('='));
-    const bool ours = name == "PYTHONDONTWRITEBYTECODE" || (name == "HOME" && !home.empty());
     const bool asked = std::ranges::find(options_.pass, name) != options_.pass.end();
-    if (!ours && (harmless(name) || asked)) out.emplace_back(text);
+    if (!is_ours(name) && (harmless(name) || asked)) out.emplace_back(text);
   }
-  if (!home.empty()) out.insert(out.end(), {str("HOME=", home), str("TMPDIR=", home)});
   return out;
 }
 
-Result<WorkerProcess> Spawner::execute(const std::vector<std::string>& command, const std::string& home) {
+Result<WorkerProcess> Spawner::execute(const std::vector<std::string>& command, const std::string& home,
+                                       const std::vector<std::string>& variables) {
   auto ends = wire::Channel::pair();
   if (!ends) return ends.error();
   auto log = make_log();
@@ -144,7 +149,7 @@ Result<WorkerProcess> Spawner::execute(const std::vector<std::string>& command, 
   WorkerProcess out;
   // dup2 onto itself would leave the descriptor closed on exec.
   wire::Descriptor socket(::fcntl(ends->second.descriptor(), F_DUPFD_CLOEXEC, kSocket + 1));
-  const int failed = start(command, environment(home), socket.get(), log->write.get(), out.pid);
+  const int failed = start(command, environment(home, variables), socket.get(), log->write.get(), out.pid);
   if (failed != 0) {
     return Error{ErrorCode::unavailable, str("'", command.front(), "' cannot be started: ", std::strerror(failed))};
   }
@@ -205,10 +210,11 @@ Result<Spawner::Order> Spawner::order(const Body& body, const std::string& tenan
 }
 
 // One from the parked parent waits to be spoken to; every other one waits for its orders.
-Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant, const Limit& limit) {
+Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant, const Limit& limit,
+                                     const std::vector<std::string>& variables) {
   const auto wanted = order(body, tenant);
   if (!wanted) return wanted.error();
-  if (body.runtime == Runtime::torch && options_.park) {
+  if (body.runtime == Runtime::torch && options_.park && variables.empty()) {
     auto forked = fork_from_parked(*wanted);
     if (forked) limit(forked->pid);
     return forked;
@@ -220,7 +226,7 @@ Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant
     command.insert(command.end(),
                    {has_own_interpreter(body) ? body.command.front() : options_.python, options_.python_worker});
   }
-  auto out = execute(command, wanted->confinement.scratch);
+  auto out = execute(command, wanted->confinement.scratch, variables);
   if (!out) return out;
   limit(out->pid);
   const std::string told = wire::encode(wanted->confinement);

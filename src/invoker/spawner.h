@@ -48,7 +48,10 @@ class Spawner {
   // `limit` is called once the process is there; nothing of the tenant, nor an interpreter for it, runs before it
   // returns.
   using Limit = std::function<void(pid_t)>;
-  [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant, const Limit& limit);
+  // `variables`: of its environment, as NAME=VALUE, of one that uses a GPU: it is made afresh, since the parked parent
+  // has no GPU.
+  [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant, const Limit& limit,
+                                            const std::vector<std::string>& variables = {});
 
  private:
   // What a worker is told before anything else, and what goes with it.
@@ -59,10 +62,12 @@ class Spawner {
   };
   [[nodiscard]] Result<Order> order(const Body& body, const std::string& tenant);
   [[nodiscard]] static Status hand_over_model(const std::string& file, const Quarters::Place& place, Order& out);
-  [[nodiscard]] Result<WorkerProcess> execute(const std::vector<std::string>& command, const std::string& home);
+  [[nodiscard]] Result<WorkerProcess> execute(const std::vector<std::string>& command, const std::string& home,
+                                              const std::vector<std::string>& variables = {});
   [[nodiscard]] Result<WorkerProcess> fork_from_parked(const Order& wanted);
   [[nodiscard]] Status start_parked();
-  [[nodiscard]] std::vector<std::string> environment(const std::string& home) const;
+  [[nodiscard]] std::vector<std::string> environment(const std::string& home,
+                                                     const std::vector<std::string>& variables) const;
 
   Options options_;
   std::optional<WorkerProcess> parked_;

@@ -25,8 +25,8 @@ struct WorkerStatus {
   std::string tenant, function;
   FunctionVersion version = 0;
   std::int64_t pid = 0;
-  bool loaded = false;
-  Bytes memory;  // that loading it took, as its worker says
+  Level level = Level::process;  // as far as its process has it
+  Bytes memory;                  // that loading it took, as its worker says: of its GPU where it is on one
 };
 
 struct Instance;
@@ -38,6 +38,7 @@ struct Process {
   std::string tenant;
   Runtime runtime = Runtime::emulated;
   std::uint16_t gpu = 0;
+  bool on_gpu = false;             // on the one with that number, which is real
   bool shared = false;             // others of its kind may join
   std::optional<Session> session;  // none: it is being made
   std::optional<Time> make_at;     // then it will be: others of its function have crashed
@@ -72,6 +73,7 @@ struct Instance {
   bool loaded = false;
   bool leaving = false;          // evicted: it goes with the end of its last batch, or of its load
   bool unloading = false;        // its process was told
+  bool moving = false;           // its process was told to take it off its GPU, or to put it back
   Time since, loaded_at;         // of the load: when it was asked for, when its process had loaded it
   std::optional<Time> ready_at;  // emulated functions take as long to load as they say
   std::uint32_t batches = 1;     // that it can run at once
@@ -104,6 +106,7 @@ struct Running {
   std::vector<std::vector<std::uint32_t>> groups;  // what is left to do, the next one last
   std::vector<std::uint32_t> group;                // what the worker has
   Duration measured;
+  bool first = false;  // something was prepared on the way
   std::size_t log_bytes = 0;
   Time told;                                     // since when the worker may have it
   std::vector<bus::Resolver::Ticket> waits_for;  // objects of other machines

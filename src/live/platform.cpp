@@ -370,14 +370,14 @@ void Platform::describe(Snapshot& snapshot) const {
                                                                 .tenant = worker.tenant,
                                                                 .function = worker.function,
                                                                 .version = worker.version,
-                                                                .level = worker.loaded ? Level::host : Level::process,
+                                                                .level = worker.level,
                                                                 .pid = worker.pid});
   }
   for (NodeInfo& node : snapshot.nodes) {
     node.vcpu_enforced = agent().limits().describe_cpu();
     node.memory_enforced = agent().limits().describe_memory();
     if (options_.agent.spawner.quarters != nullptr) node.workers_enforced = options_.agent.spawner.quarters->describe();
-    node.gpu_enforced = node.gpus.empty() ? "no GPU" : "emulated";
+    node.gpu_enforced = node.gpus.empty() ? "no GPU" : options_.agent.gpus.describe();
   }
 }
 

@@ -11,7 +11,8 @@ namespace sluice::engine::cuda {
 
 // clang-format off
 #define SLUICE_CUDA_FUNCTIONS(X) \
-  X(cuInit) X(cuGetErrorName) X(cuDeviceGet) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
+  X(cuInit) X(cuGetErrorName) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetUuid) \
+  X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
   X(cuDeviceGetDevResource) X(cuDevSmResourceSplitByCount) X(cuDevResourceGenerateDesc) \
   X(cuGreenCtxCreate) X(cuCtxFromGreenCtx) X(cuGreenCtxStreamCreate) \
   X(cuStreamCreateWithPriority) X(cuStreamSynchronize) \

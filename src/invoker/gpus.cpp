@@ -1,0 +1,19 @@
+#include "invoker/gpus.h"
+
+#include "base/text.h"
+
+namespace sluice::invoker {
+
+std::string Gpus::describe() const {
+  if (devices.empty()) return "emulated";
+  if (mode == GpuMode::stream) return str("not enforced: ", slices, " streams share all SMs");
+  return str("green contexts, ", slices, " slices of ", devices.front().multiprocessors / slices, " SMs");
+}
+
+// The worker sees one GPU, as its first. Slices that share nothing wait for each other where there are more streams
+// than connections to the device: 8 by default, and every position has two.
+std::vector<std::string> environment_of(const GpuDevice& gpu) {
+  return {str("CUDA_VISIBLE_DEVICES=", gpu.uuid), "CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_DEVICE_MAX_CONNECTIONS=32"};
+}
+
+}  // namespace sluice::invoker

@@ -1,0 +1,70 @@
+#include "cli/this_machine.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* kTwo =
+    "GPU-11111111-2222-3333-4444-555555555555\t132\t150000000000\tNVIDIA H200\n"
+    "GPU-66666666-7777-8888-9999-000000000000\t132\t150000000000\tNVIDIA H200\n";
+
+TEST(ThisMachine, ReadsWhatTheWorkerSaysOfGpus) {
+  const auto found = read_gpus(kTwo);
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->size(), 2u);
+  EXPECT_EQ((*found)[1], (invoker::GpuDevice{.uuid = "GPU-66666666-7777-8888-9999-000000000000",
+                                             .name = "NVIDIA H200",
+                                             .multiprocessors = 132,
+                                             .memory = Bytes::gb(150)}));
+  EXPECT_TRUE(read_gpus("")->empty());
+  for (const char* wrong : {"GPU-1\t132\tmuch\tNVIDIA H200\n", "GPU-1\t132\t1000\n", "usage: sluice-worker\n",
+                            "GPU-1\t0\t1000\tNVIDIA H200\n", "1\t132\t1000\tNVIDIA H200\n"}) {
+    EXPECT_NE(read_gpus(wrong).error().message.find("is it of this version?"), std::string::npos) << wrong;
+  }
+}
+
+TEST(ThisMachine, SharesGpusInSlicesOfSixteenSms) {
+  const auto shared = shared_as({}, read_gpus(kTwo).value());
+  ASSERT_TRUE(shared.ok());
+  EXPECT_EQ(shared->slices, 8u);
+  EXPECT_EQ(shared->describe(), "green contexts, 8 slices of 16 SMs");
+  const NodeGroup node = this_machine(*shared);
+  EXPECT_EQ(node.gpus, 2u);
+  EXPECT_EQ(node.slices_per_gpu, 8u);
+  EXPECT_EQ(node.device, DeviceKind("h200"));
+  EXPECT_EQ(node.layout, SliceLayout::buddy);
+  EXPECT_LT(node.gpu_memory, Bytes::gb(150));
+  EXPECT_GT(node.gpu_memory, Bytes::gb(100));
+  UpOptions options;
+  options.gpu_mode = "stream";
+  options.gpu_slices = 7;
+  EXPECT_EQ(shared_as(options, read_gpus(kTwo).value())->describe(), "not enforced: 7 streams share all SMs");
+}
+
+TEST(ThisMachine, HasNoGpusWhereNoneAreFoundOrWanted) {
+  UpOptions options;
+  EXPECT_EQ(this_machine(*shared_as(options, {})).gpus, 0u);
+  options.gpus = "none";
+  EXPECT_EQ(this_machine(*shared_as(options, read_gpus(kTwo).value())).gpus, 0u);
+}
+
+TEST(ThisMachine, SaysWhichOptionOfGpusIsWrong) {
+  const auto why = [](UpOptions options, const char* printed = kTwo) {
+    return shared_as(options, read_gpus(printed).value()).error().message;
+  };
+  UpOptions options;
+  options.gpus = "some";
+  EXPECT_EQ(why(options), "--gpus 'some' is neither auto nor none");
+  options = {};
+  options.gpu_mode = "mig";
+  EXPECT_EQ(why(options), "--gpu-mode 'mig' is neither green nor stream");
+  EXPECT_EQ(why({}, "GPU-1\t132\t1000\tNVIDIA H200\nGPU-2\t108\t1000\tNVIDIA A100\n"),
+            "--gpus auto found different ones, NVIDIA H200 and NVIDIA A100: name equal ones with CUDA_VISIBLE_DEVICES");
+  options = {};
+  options.gpu_slices = 40;
+  EXPECT_EQ(why(options, "GPU-1\t14\t1000\tNVIDIA T1000\n"), "--gpu-slices 40: NVIDIA T1000 has at most 14");
+}
+
+}  // namespace
+}  // namespace sluice::cli

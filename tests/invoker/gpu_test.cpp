@@ -1,0 +1,187 @@
+// Workers on GPUs as the agent uses them: one for each tenant and GPU, functions that leave the device and come back.
+// The GPUs are not there (gpu_worker.cpp), everything else is.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/text.h"
+#include "invoker/scene.h"
+#include "support/places.h"
+
+namespace sluice::invoker_test {
+namespace {
+
+constexpr std::uint32_t kSlices = 4;
+
+std::string model_file() {
+  const std::string path = testing::TempDir() + "sluice-gpu-model-" + std::to_string(::getpid());
+  std::ofstream(path) << "its first line\nanother\n";
+  return path;
+}
+
+// Functions are numbered by their names.
+Application application(const std::string& first) {
+  const std::string profile = "profile: {table: [[1, 1, 1, 1.0, 0.1]]}";
+  const std::string body = str("runtime: torch, model: ", model_file(), ", memory: 1GB, ", profile);
+  return application_of(str("application: a\nslo: 1s\nfunctions:\n  ", first, ": {", body, "}\n  yet-another: {", body,
+                            "}\n", "workflow: {one: {function: ", first,
+                            "}, two: {function: yet-another, after: one}}\n"));
+}
+
+class GpuTest : public testing::Test {
+ protected:
+  static invoker::AgentOptions options() {
+    invoker::AgentOptions out;
+    out.spawner.worker = test::in_build("tests/invoker/gpu_worker");
+    out.spawner.park = true;  // which a worker on a GPU does not come from
+    out.gpus.slices = kSlices;
+    for (const char* uuid : {"GPU-first", "GPU-second"}) out.gpus.devices.push_back({.uuid = uuid, .name = "Fake"});
+    return out;
+  }
+  void begin(const std::string& function) { scene_.emplace(application(function), options()); }
+  void load(std::uint64_t instance, std::uint32_t function = 0, std::uint16_t gpu = 0) {
+    scene_->act(LoadInstance{.invoker = InvokerId(0),
+                             .instance = InstanceId(instance),
+                             .application = ApplicationId(0),
+                             .function = FunctionId(function),
+                             .level = Level::device,
+                             .gpu = gpu});
+  }
+  // A batch of as many rows as requests, on these slices of GPU 0.
+  void start(std::uint64_t batch, std::uint64_t slices, std::uint32_t rows = 1) {
+    StartBatch start{.id = BatchId(batch),
+                     .invoker = InvokerId(0),
+                     .instance = InstanceId(1),
+                     .application = ApplicationId(0),
+                     .function = FunctionId(0),
+                     .configuration = configuration(static_cast<int>(rows), 1, 1),
+                     .positions = {.gpu = 0, .slices = slices},
+                     .latest = Time::max()};
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      const RequestId request = scene_->request();
+      start.members.push_back({.invocation = InvocationId(request.value()),
+                               .request = request,
+                               .run = request.value(),
+                               .stage = StageId(0)});
+    }
+    scene_->act(std::move(start));
+  }
+  [[nodiscard]] Level level(std::uint64_t instance) {
+    for (const invoker::WorkerStatus& worker : scene_->agent().workers()) {
+      if (worker.instance == InstanceId(instance)) return worker.level;
+    }
+    return Level::none;
+  }
+  std::optional<Scene> scene_;
+};
+
+std::string environment_of(std::int64_t pid) {
+  std::ifstream file(str("/proc/", pid, "/environ"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(GpuTest, FunctionsOfATenantShareAWorkerOnEachGpuAndRunAsManyBatchesAsItHasSlices) {
+  begin("one");
+  load(1, 0);
+  load(2, 1);
+  load(3, 0, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(scene_->next<InstanceLoaded>()->batches, kSlices);
+  EXPECT_EQ(scene_->pid(1), scene_->pid(2));
+  EXPECT_NE(scene_->pid(1), scene_->pid(3));
+  EXPECT_EQ(level(1), Level::device);
+  const std::string first = environment_of(scene_->pid(1));
+  EXPECT_NE(first.find(std::string("CUDA_VISIBLE_DEVICES=GPU-first") + '\0'), std::string::npos);
+  EXPECT_NE(environment_of(scene_->pid(3)).find("CUDA_VISIBLE_DEVICES=GPU-second"), std::string::npos);
+  for (std::uint32_t i = 0; i < kSlices; ++i) start(i + 1, 1u << i);
+  start(9, 1);  // more than it can do
+  EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(9));
+  for (std::uint32_t i = 0; i < kSlices; ++i) EXPECT_EQ(scene_->next<BatchFinished>()->results.at(0).error, "");
+}
+
+TEST_F(GpuTest, TheFirstBatchOfAKindTeachesNothing) {
+  begin("one");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  start(1, 1);
+  EXPECT_TRUE(scene_->next<BatchFinished>()->first);
+  start(2, 1);
+  EXPECT_FALSE(scene_->next<BatchFinished>()->first);
+}
+
+TEST_F(GpuTest, RowsAreNotCopiedTogether) {
+  begin("model");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  start(1, 1, 3);  // each request has a byte of its own
+  EXPECT_EQ(scene_->next<BatchFinished>()->results.size(), 3u);
+  EXPECT_EQ(scene_->agent().counters().bytes_gathered, 0u);
+  ASSERT_FALSE(scene_->lines().empty());
+  EXPECT_EQ(scene_->lines().back(), "3 inputs, its first line");  // the model came along as a file that is open
+}
+
+TEST_F(GpuTest, AFunctionLeavesItsDeviceAndComesBack) {
+  begin("one");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  scene_->lower(1, Level::host);
+  EXPECT_EQ(scene_->next<InstanceUnloaded>()->level, Level::host);
+  EXPECT_EQ(level(1), Level::host);
+  scene_->lower(1, Level::host);  // delivered twice
+  load(1);
+  const auto loaded = scene_->next<InstanceLoaded>();
+  EXPECT_EQ(loaded->level, Level::device);
+  EXPECT_EQ(level(1), Level::device);
+  start(1, 2);
+  EXPECT_EQ(scene_->next<BatchFinished>()->results.at(0).error, "");
+  EXPECT_FALSE(scene_->happened<InstanceUnloaded>());
+}
+
+TEST_F(GpuTest, AFunctionThatIsEvictedWhileItMovesGoesAfterwards) {
+  begin("one");
+  load(1);
+  load(2, 1);
+  for (int i = 0; i < 2; ++i) (void)scene_->next<InstanceLoaded>();
+  scene_->lower(1, Level::host);
+  scene_->lower(1, Level::none);
+  const auto gone = scene_->next<InstanceUnloaded>();
+  EXPECT_EQ(gone->instance, InstanceId(1));
+  EXPECT_EQ(gone->level, Level::none);
+  EXPECT_EQ(scene_->agent().workers().size(), 1u);
+}
+
+TEST_F(GpuTest, WhatCannotComeBackStaysOnTheHost) {
+  begin("returns-not");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  scene_->lower(1, Level::host);
+  (void)scene_->next<InstanceUnloaded>();
+  load(1);
+  EXPECT_NE(scene_->next<LoadFailed>()->error.find("cannot be put back on its GPU: no memory"), std::string::npos);
+  EXPECT_EQ(scene_->agent().loaded(InvokerId(0)).at(0).level, Level::host);
+}
+
+TEST_F(GpuTest, AWorkerThatCannotTakeAFunctionOffItsGpuIsLost) {
+  begin("stays");
+  load(1);
+  load(2, 1);
+  for (int i = 0; i < 2; ++i) (void)scene_->next<InstanceLoaded>();
+  scene_->lower(1, Level::host);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(scene_->next<InstanceUnloaded>()->level, Level::none);
+  EXPECT_EQ(scene_->agent().counters().crashes, 1u);
+}
+
+TEST_F(GpuTest, AFunctionThatIsLargerThanItSaysIsRefusedAndTheOthersStay) {
+  begin("large");
+  load(2, 1);
+  (void)scene_->next<InstanceLoaded>();
+  load(1);
+  EXPECT_EQ(scene_->next<LoadFailed>()->error,
+            "LoadFailed: function 'large' cannot be loaded: its weights take 2GB of the GPU, and `memory:` says 1GB");
+  (void)scene_->next<InstanceUnloaded>();
+  ASSERT_EQ(scene_->agent().workers().size(), 1u);
+  EXPECT_EQ(scene_->agent().workers()[0].instance, InstanceId(2));
+  EXPECT_EQ(scene_->agent().counters().crashes, 0u);
+}
+
+}  // namespace
+}  // namespace sluice::invoker_test

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""A server on a machine with GPUs: what it finds, what it says of them, and calls that run on slices. The GPUs are not there: `sluice-worker` is a
+script that says that there are, and starts a worker that only seems to use one (tests/invoker/gpu_worker.cpp)."""
+import os
+import sys
+from pathlib import Path
+
+from serving import PROGRAM, Failure, Server, floats, run_in_folder, wait_until
+
+WORKER = Path(PROGRAM).parent / "sluice-worker"
+GPU_WORKER = os.environ.get("GPU_WORKER") or str(Path(PROGRAM).parent / "tests/invoker/gpu_worker")
+SCRIPT = """#!/bin/sh
+if [ "$1" = --gpus ]; then
+  printf 'GPU-00000000-0000-0000-0000-000000000001\\t132\\t150000000000\\tNVIDIA H200\\n'
+elif [ "$1" = --confined ] && [ -n "$CUDA_VISIBLE_DEVICES" ]; then
+  exec {gpu_worker} "$@"
+else
+  exec {worker} "$@"
+fi
+"""
+DOCUMENT = """application: app
+slo: 500ms
+functions:
+  a: {runtime: emulated, memory: 1GB, profile: {table: [[1, 1, 1, 5.0, 0.1], [1, 1, 4, 2.0, 0.1]]}}
+  b: {runtime: emulated, memory: 1GB, profile: {table: [[1, 1, 1, 5.0, 0.1]]}}
+workflow: {a: {}, b: {after: a}}
+"""
+
+
+def expect(what, seen, wanted):
+    if seen != wanted:
+        raise Failure(f"{what}: {seen!r} instead of {wanted!r}")
+
+
+def run(folder, _):
+    script = Path(folder) / "sluice-worker"
+    script.write_text(SCRIPT.format(gpu_worker=GPU_WORKER, worker=WORKER), encoding="utf-8")
+    script.chmod(0o755)
+    with Server(f"{folder}/data", "--objects", "64MB", environment={"SLUICE_WORKER": str(script)}) as server:
+        node = server.get("/v1/nodes")["nodes"][0]
+        expect("what is enforced", node["gpu_enforced"], "green contexts, 8 slices of 16 SMs")
+        expect("its slices", [gpu["slices"] for gpu in node["gpus"]], [8])
+        server.deploy(DOCUMENT)
+        wait_until("it is ready", lambda: server.get("/v1/applications")["applications"][0]["state"] == "READY")
+        for _ in range(20):
+            status, _, answer = server.call("POST", "/v2/models/app/infer", floats(1.0))
+            expect("a call", (status, answer if status != 200 else b""), (200, b""))
+        levels = lambda: {one["function"]: one["level"] for one in server.get("/v1/nodes")["nodes"][0]["instances"]}
+        wait_until("functions are on the GPU", lambda: levels() == {"a": "device", "b": "device"})
+        instances = server.get("/v1/nodes")["nodes"][0]["instances"]
+        expect("workers of the tenant", len({one["pid"] for one in instances}), 1)
+        environment = Path(f"/proc/{instances[0]['pid']}/environ").read_bytes()
+        if b"CUDA_VISIBLE_DEVICES=GPU-00000000-0000-0000-0000-000000000001\0" not in environment:
+            raise Failure("the worker may use another GPU")
+        server.stop()
+    with Server(f"{folder}/without", "--gpus", "none", environment={"SLUICE_WORKER": str(script)}) as server:
+        expect("GPUs", server.get("/v1/nodes")["nodes"][0]["gpus"], [])
+        server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(run_in_folder(run, None))
