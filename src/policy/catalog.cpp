@@ -82,7 +82,7 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
                     .learns = parameter_or(parameters, "learn", 1) != 0};
   }
   return Policies{.admission = make_admission(name),
-                  .dispatch = make_loading(make_dispatch(name, parameters, prepared)),
+                  .dispatch = make_loading(make_dispatch(name, parameters, prepared), name == "kaas-round-robin"),
                   .prewarm = make_prewarm(name, parameters)};
 }
 

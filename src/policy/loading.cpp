@@ -305,7 +305,7 @@ bool is_idle_place(const View& view, const Wishes::Load& place) {
 
 class Loading final : public Dispatch {
  public:
-  explicit Loading(std::unique_ptr<Dispatch> dispatch) : dispatch_(std::move(dispatch)) {}
+  Loading(std::unique_ptr<Dispatch> dispatch, bool in_order) : dispatch_(std::move(dispatch)), in_order_(in_order) {}
 
   void queued(const View& view, const Queue& queue) override { dispatch_->queued(view, queue); }
   void begin(const View& view) override {
@@ -338,7 +338,7 @@ class Loading final : public Dispatch {
   void visit(Archive& archive) override { dispatch_->visit(archive); }
 
  private:
-  // Who waits for what is not there, the earliest deadline first.
+  // Who waits for what is not there, in the order in which it is loaded for them.
   void find_loads(const View& view) {
     loads_.clear();
     at_ = 0;
@@ -346,7 +346,7 @@ class Loading final : public Dispatch {
     for (const std::uint32_t q : view.busy_queues) {
       const Queue& queue = view.queues[q];
       if (wants_load(view, view.functions[queue.shared.index()]))
-        loads_.emplace_back(queue.waiting.front().deadline, queue.id);
+        loads_.emplace_back(in_order_ ? queue.waiting.front().ready : queue.waiting.front().deadline, queue.id);
     }
     std::sort(loads_.begin(), loads_.end());
   }
@@ -356,13 +356,14 @@ class Loading final : public Dispatch {
     const SharedFunction& function = view.functions[queue.shared.index()];
     if (!wants_load(view, function)) return;
     const Wishes::Load wish = for_waiting(view, {.function = function.id});
-    if (function.level == too_large_.level && function.memory >= too_large_.memory && wish.oldest > too_large_.oldest)
-      return;
+    const bool takes_place = in_order_ || (function.level == too_large_.level && function.memory >= too_large_.memory);
+    if (takes_place && wish.oldest > too_large_.oldest) return;
     const auto place = place_to_load(view, wish);
     if (place && !needs_load(view, function) && !is_idle_place(view, *place)) return;
     if (place) return out.ranked.push_back({.invoker = place->invoker, .load = place->level, .gpu = place->gpu});
-    if (view.instances_of(function.id).empty() && could_be_loaded(view, function))
-      too_large_ = {function.level, function.memory, wish.oldest};
+    const Stock stock = stock_of(view, function);
+    const bool missing = in_order_ ? stock.ready + stock.loading == 0 : view.instances_of(function.id).empty();
+    if (missing && could_be_loaded(view, function)) too_large_ = {function.level, function.memory, wish.oldest};
   }
 
   // Nothing that is loaded has room; or what has room is where too little is free, so long that an idle place is
@@ -378,6 +379,7 @@ class Loading final : public Dispatch {
   }
 
   std::unique_ptr<Dispatch> dispatch_;
+  bool in_order_;
   // Of one instant only: not part of the state.
   bool cold_ = false, starting_ = true;
   std::vector<std::pair<Time, QueueId>> loads_;
@@ -392,8 +394,8 @@ class Loading final : public Dispatch {
 
 }  // namespace
 
-std::unique_ptr<Dispatch> make_loading(std::unique_ptr<Dispatch> dispatch) {
-  return std::make_unique<Loading>(std::move(dispatch));
+std::unique_ptr<Dispatch> make_loading(std::unique_ptr<Dispatch> dispatch, bool in_order) {
+  return std::make_unique<Loading>(std::move(dispatch), in_order);
 }
 
 }  // namespace sluice::policy

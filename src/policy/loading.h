@@ -69,7 +69,8 @@ struct Victims {
 [[nodiscard]] bool needs_load(const View& view, const SharedFunction& function);
 
 // Any dispatch, with loads for those who wait: after all that can start has started, the functions that needs_load()
-// are loaded, the earliest deadline first.
-[[nodiscard]] std::unique_ptr<Dispatch> make_loading(std::unique_ptr<Dispatch> dispatch);
+// are loaded, the earliest deadline first. `in_order`: where nobody starts before those who were ready earlier, those
+// come first; what they need and does not fit yet is not to be filled up with what would leave for it before it ran.
+[[nodiscard]] std::unique_ptr<Dispatch> make_loading(std::unique_ptr<Dispatch> dispatch, bool in_order = false);
 
 }  // namespace sluice::policy
