@@ -134,8 +134,8 @@ class Agent {
   void tell_to_load(Instance& instance);
   void on_loaded(Process& process, const wire::Loaded& loaded);
   void on_unloaded(Process& process, const wire::Unloaded& unloaded);
-  // Between a GPU and the host's memory.
-  void move(Instance& instance, Level level);
+  // To where it is wanted, a GPU or the host's memory; once the move is over that is under way.
+  void move(Instance& instance);
   void on_moved(Process& process, const wire::Moved& moved);
   void leave(Instance& instance);
   void remove(Instance& instance);

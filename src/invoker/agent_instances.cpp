@@ -43,7 +43,7 @@ void Agent::load(const LoadInstance& command) {
     if (known->leaving || command.level <= known->wanted) return;  // delivered twice
     known->wanted = command.level;
     known->since = data::now();
-    if (known->process->on_gpu) return move(*known, command.level);
+    if (known->process->on_gpu) return move(*known);
     known->ready_at = known->since + function.cold_start.device;
     return;
   }
@@ -154,28 +154,31 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
   publish();
 }
 
-void Agent::move(Instance& instance, Level level) {
-  instance.moving = true;
+void Agent::move(Instance& instance) {
+  if (instance.moving) return;
+  instance.moving = instance.wanted;
   Process& process = *instance.process;
-  if (!process.session->move(instance.number, level) && !process.session->hung_up()) {
+  if (!process.session->move(instance.number, instance.wanted) && !process.session->hung_up()) {
     lose(process, "does not read what it is told");
   }
 }
 
 void Agent::on_moved(Process& process, const wire::Moved& moved) {
-  Instance& instance = **std::ranges::find(process.instances, moved.function, &Instance::number);  // the session knows
-  instance.moving = false;
+  Instance& instance =
+      **std::ranges::find(process.instances, moved.function, &Instance::number);  // the session knows what moves
+  const Level to = *std::exchange(instance.moving, std::nullopt);
   const std::string& name = applications_.function(instance).name;
-  const bool rises = instance.wanted == Level::device;
-  if (!moved.error.empty() && !rises) {
+  const bool there = moved.error.empty();
+  if (!there && to != Level::device) {
     return lose(process, str("cannot take function '", name, "' off its GPU: ", moved.error));
   }
   if (instance.leaving) return leave(instance);
-  if (rises && moved.error.empty()) {
+  if (there && to != instance.wanted) return move(instance);
+  if (there && to == Level::device) {
     instance.ready_at = data::now();
     return;
   }
-  if (rises) {
+  if (!there && instance.wanted == Level::device) {
     instance.wanted = instance.level;
     const LoadFailed failed{
         .invoker = instance.invoker,
@@ -196,7 +199,7 @@ void Agent::evict(const EvictInstance& command) {
     if (command.level >= instance->wanted) return;  // delivered twice
     instance->wanted = command.level;
     instance->since = data::now();
-    return move(*instance, command.level);
+    return move(*instance);
   }
   if (command.level != Level::none) {
     instance->level = instance->wanted = command.level;

@@ -73,7 +73,7 @@ struct Instance {
   bool loaded = false;
   bool leaving = false;          // evicted: it goes with the end of its last batch, or of its load
   bool unloading = false;        // its process was told
-  bool moving = false;           // its process was told to take it off its GPU, or to put it back
+  std::optional<Level> moving;   // its process was told to take it off its GPU, or to put it back
   Time since, loaded_at;         // of the load: when it was asked for, when its process had loaded it
   std::optional<Time> ready_at;  // emulated functions take as long to load as they say
   std::uint32_t batches = 1;     // that it can run at once

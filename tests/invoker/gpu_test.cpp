@@ -136,6 +136,17 @@ TEST_F(GpuTest, AFunctionLeavesItsDeviceAndComesBack) {
   EXPECT_FALSE(scene_->happened<InstanceUnloaded>());
 }
 
+TEST_F(GpuTest, WhatIsWantedElsewhereWhileItMovesGoesThereAfterwards) {
+  begin("one");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  scene_->lower(1, Level::host);
+  load(1);  // before it has left
+  EXPECT_EQ(scene_->next<InstanceLoaded>()->level, Level::device);
+  start(1, 1);
+  EXPECT_EQ(scene_->next<BatchFinished>()->results.at(0).error, "");
+}
+
 TEST_F(GpuTest, AFunctionThatIsEvictedWhileItMovesGoesAfterwards) {
   begin("one");
   load(1);

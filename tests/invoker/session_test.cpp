@@ -88,6 +88,22 @@ TEST_F(SessionTest, TakesAtMostAsManyBatchesAtOnceAsThereAreLanes) {
   EXPECT_EQ(std::get<wire::Loaded>(say(wire::Loaded{.function = 0, .batches = 1'000'000})).batches, 4u);
 }
 
+TEST_F(SessionTest, HearsOfMovesThatItAskedForAndOfNoOthers) {
+  auto ends = std::move(wire::Channel::pair().value());
+  WorkerProcess process;
+  process.channel = std::move(ends.first);
+  worker_.emplace(std::move(ends.second));
+  session_.emplace(std::move(process), arena_, Session::Options{.lanes = 4, .slices = 4});
+  ASSERT_TRUE(session_->load(3, Function{.name = "f"}, {}).ok());
+  EXPECT_EQ(std::get<wire::Load>(told()).device, 0);
+  (void)say(wire::Loaded{.function = 3});
+  ASSERT_TRUE(session_->move(3, Level::host).ok());
+  EXPECT_EQ(std::get<wire::Move>(told()).level, Level::host);
+  EXPECT_TRUE(std::holds_alternative<wire::Moved>(say(wire::Moved{.function = 3})));
+  EXPECT_EQ(why(say(wire::Moved{.function = 3})), "said that it has moved what it was not asked to");
+  EXPECT_EQ(why(say(wire::Moved{.function = 4})), "said that it has moved what it was not asked to");
+}
+
 TEST_F(SessionTest, HearsThatTheWorkerIsGone) {
   begin();
   EXPECT_FALSE(session_->hung_up());
