@@ -24,13 +24,19 @@ std::string body_of(const DeploymentFiles& deployment) {
   return out + "]}";
 }
 
+bool is_unchanged(const data::Json& answer) {
+  const auto messages = items_at(answer, "messages");
+  const auto* first = messages.empty() ? nullptr : messages.front().as<std::string>();
+  return first != nullptr && first->starts_with("unchanged: ");
+}
+
 int print(const data::Json& answer, bool dry_run) {
   const std::string name = text_at(answer, "application");
   const bool fits = flag_at(answer, "fits");
   const auto canary = maybe_number_at(answer, "canary_percent");
   if (!dry_run)
-    fmt::print("{} deployed {} version {}{}\n", fits ? green("ok:") : red("warning:"), name,
-               whole_at(answer, "version"), canary ? fmt::format(" as a canary of {:g} %", *canary) : "");
+    fmt::print("{} {}{} version {}{}\n", fits ? green("ok:") : red("warning:"), is_unchanged(answer) ? "" : "deployed ",
+               name, whole_at(answer, "version"), canary ? fmt::format(" as a canary of {:g} %", *canary) : "");
   else if (fits)
     fmt::print("{} {} fits; nothing was deployed, and its functions were not tried\n", green("ok:"), name);
   else

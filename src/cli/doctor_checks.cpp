@@ -101,9 +101,9 @@ Finding check_workers() {
 }
 
 Finding check_shared_memory() {
-  const auto arena = data::Arena::make(Bytes::gb(1));
+  const auto arena = data::Arena::make(Bytes::gb(2));  // as `sluice up` takes it
   if (!arena) return {Level::error, "shared memory", arena.error().message + "; give --objects a smaller size"};
-  return {Level::ok, "shared memory", "1 GB of shared memory for tensors can be had"};
+  return {Level::ok, "shared memory", "2 GB of shared memory for tensors can be had"};
 }
 
 Finding check_open_files() {

@@ -72,14 +72,7 @@ Result<std::vector<invoker::GpuDevice>> find_gpus(const std::string& worker) {
 
 Result<invoker::Gpus> shared_as(const UpOptions& options, std::vector<invoker::GpuDevice> found) {
   invoker::Gpus out;
-  if (options.gpu_mode == "stream") {
-    out.mode = GpuMode::stream;
-  } else if (options.gpu_mode != "green") {
-    return Error{ErrorCode::invalid, str("--gpu-mode '", options.gpu_mode, "' is neither green nor stream")};
-  }
-  if (options.gpus != "auto" && options.gpus != "none") {
-    return Error{ErrorCode::invalid, str("--gpus '", options.gpus, "' is neither auto nor none")};
-  }
+  if (options.gpu_mode == "stream") out.mode = GpuMode::stream;
   if (options.gpus == "none" || found.empty()) return out;
   const invoker::GpuDevice& first = found.front();
   for (const invoker::GpuDevice& gpu : found) {
@@ -93,6 +86,7 @@ Result<invoker::Gpus> shared_as(const UpOptions& options, std::vector<invoker::G
   }
   out.slices = options.gpu_slices > 0 ? options.gpu_slices : std::clamp(first.multiprocessors / kSmsOfSlice, 1u, most);
   out.devices = std::move(found);
+  if (options.gpu_mps) out.mps = "nvidia-cuda-mps-control";
   return out;
 }
 

@@ -13,6 +13,7 @@ struct UpOptions {
   std::string scheduler = "sluice";
   std::string gpus = "auto";       // or none
   std::string gpu_mode = "green";  // or stream
+  bool gpu_mps = false;            // tenants compute on a GPU at the same time
   std::uint32_t gpu_slices = 0;    // of each; 0: by its SMs
   std::string objects = "2GB";     // of shared memory for tensors
   std::string request_bytes_max = "256MiB";

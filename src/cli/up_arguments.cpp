@@ -76,11 +76,16 @@ void add_serving(CLI::App& command, UpOptions& options) {
                      "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
   command.add_option("--cluster", options.cluster, "A document with machines to emulate (default: this machine)");
   command.add_option("--scheduler", options.scheduler, "Its name (default sluice)");
-  command.add_option("--gpus", options.gpus, "auto (default): those of this machine, unless --cluster; or none");
-  command.add_option("--gpu-mode", options.gpu_mode,
-                     "How slices share a GPU: green (SMs of their own, default) or stream (all SMs)");
+  command.add_option("--gpus", options.gpus, "auto (default): those of this machine, unless --cluster; or none")
+      ->check(CLI::IsMember({"auto", "none"}));
+  command
+      .add_option("--gpu-mode", options.gpu_mode,
+                  "How slices share a GPU: green (SMs of their own, default) or stream (all SMs)")
+      ->check(CLI::IsMember({"green", "stream"}));
   command.add_option("--gpu-slices", options.gpu_slices, "Of each GPU (default: one for 16 SMs)")
       ->check(CLI::Range(1, 64));
+  command.add_flag("--gpu-mps", options.gpu_mps,
+                   "Several tenants compute on a GPU at the same time, by NVIDIA's MPS; a fault of one is felt by all");
   command.add_option("--objects", options.objects, "Shared memory for tensors (default 2GB)");
   command.add_option("--max-request-bytes", options.request_bytes_max,
                      "The longest body of a request, also when unpacked (default 256MiB)");

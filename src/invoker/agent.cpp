@@ -104,6 +104,11 @@ Agent::~Agent() {
 
 Status Agent::start() {
   if (const Status started = waker_.start(); !started) return started;
+  if (!options_.gpus.mps.empty() && !options_.gpus.devices.empty()) {
+    auto mps = Mps::start(options_.gpus.devices, options_.gpus.mps);
+    if (!mps) return mps.error();
+    mps_ = std::move(*mps);
+  }
   spawning_ = std::make_unique<TaskThread>();
   return ending_.start();
 }
@@ -118,6 +123,7 @@ void Agent::stop() {
   instances_.clear();
   processes_.clear();
   ending_.stop();
+  mps_.reset();  // nobody uses it any more
   publish();
 }
 
@@ -188,16 +194,20 @@ void Agent::spawn(Process& process) {
   const Body& body = applications_.body(first);
   const std::optional<Bytes> memory = process.memory_by_group ? process.memory_max() : std::nullopt;
   Body runs = process.shared ? Body{.runtime = process.runtime} : body;
-  std::optional<GpuDevice> gpu;
-  if (process.on_gpu) gpu = options_.gpus.devices[process.gpu];
-  spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id, gpu] {
-    if (const auto arena = gpu ? arenas_.of(tenant) : Error{}; arena) (*arena)->pin();
+  std::vector<std::string> variables;
+  if (process.on_gpu) variables = environment_of(options_.gpus.devices[process.gpu]);
+  if (process.on_gpu && mps_ != nullptr) {
+    const std::vector<std::string>& found = mps_->environment(process.gpu);
+    variables.insert(variables.end(), found.begin(), found.end());
+  }
+  spawning_->post([this, runs = std::move(runs), tenant = process.tenant, memory, id = process.id, variables] {
+    if (const auto arena = variables.empty() ? Error{} : arenas_.of(tenant); arena) (*arena)->pin();
     auto worker = spawner_.spawn(
         runs, tenant,
         [&](pid_t pid) {
           limits_.confine({id, tenant}, pid, memory);
         },
-        gpu ? environment_of(*gpu) : std::vector<std::string>());
+        variables);
     {
       const std::lock_guard lock(spawned_mutex_);
       spawned_.push_back({{id, tenant}, std::move(worker)});

@@ -23,6 +23,7 @@
 #include "invoker/counters.h"
 #include "invoker/crash_pauses.h"
 #include "invoker/gpus.h"
+#include "invoker/mps.h"
 #include "invoker/patience.h"
 #include "invoker/reaper.h"
 #include "invoker/spawner.h"
@@ -154,6 +155,7 @@ class Agent {
   CrashPauses pauses_;
   VcpuLimit limits_;
   Spawner spawner_;
+  std::unique_ptr<Mps> mps_;  // null: without
 
   Waker waker_;
   mutable std::mutex spawned_mutex_;

@@ -6,8 +6,9 @@ namespace sluice::invoker {
 
 std::string Gpus::describe() const {
   if (devices.empty()) return "emulated";
-  if (mode == GpuMode::stream) return str("not enforced: ", slices, " streams share all SMs");
-  return str("green contexts, ", slices, " slices of ", devices.front().multiprocessors / slices, " SMs");
+  const std::string tenants = mps.empty() ? "tenants take turns" : "tenants at the same time (MPS)";
+  if (mode == GpuMode::stream) return str("not enforced: ", slices, " streams share all SMs; ", tenants);
+  return str("green contexts, ", slices, " slices of ", devices.front().multiprocessors / slices, " SMs; ", tenants);
 }
 
 // The worker sees one GPU, as its first. Slices that share nothing wait for each other where there are more streams

@@ -22,6 +22,7 @@ struct Gpus {
   std::vector<GpuDevice> devices;  // by their numbers on the invoker; none: it has none, or they are emulated
   GpuMode mode = GpuMode::green;
   std::uint32_t slices = 0;  // of each
+  std::string mps;           // the program that starts MPS (mps.h); empty: tenants take turns on a GPU
   // What keeps the compute of a slice to itself: "green contexts, 8 slices of 16 SMs".
   [[nodiscard]] std::string describe() const;
 };

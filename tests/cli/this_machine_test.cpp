@@ -28,7 +28,7 @@ TEST(ThisMachine, SharesGpusInSlicesOfSixteenSms) {
   const auto shared = shared_as({}, read_gpus(kTwo).value());
   ASSERT_TRUE(shared.ok());
   EXPECT_EQ(shared->slices, 8u);
-  EXPECT_EQ(shared->describe(), "green contexts, 8 slices of 16 SMs");
+  EXPECT_EQ(shared->describe(), "green contexts, 8 slices of 16 SMs; tenants take turns");
   const NodeGroup node = this_machine(*shared);
   EXPECT_EQ(node.gpus, 2u);
   EXPECT_EQ(node.slices_per_gpu, 8u);
@@ -39,7 +39,15 @@ TEST(ThisMachine, SharesGpusInSlicesOfSixteenSms) {
   UpOptions options;
   options.gpu_mode = "stream";
   options.gpu_slices = 7;
-  EXPECT_EQ(shared_as(options, read_gpus(kTwo).value())->describe(), "not enforced: 7 streams share all SMs");
+  EXPECT_EQ(shared_as(options, read_gpus(kTwo).value())->describe(),
+            "not enforced: 7 streams share all SMs; tenants take turns");
+}
+
+TEST(ThisMachine, LetsTenantsComputeAtTheSameTimeWhereThatIsAskedFor) {
+  UpOptions options;
+  options.gpu_mps = true;
+  EXPECT_EQ(shared_as(options, read_gpus(kTwo).value())->describe(),
+            "green contexts, 8 slices of 16 SMs; tenants at the same time (MPS)");
 }
 
 TEST(ThisMachine, HasNoGpusWhereNoneAreFoundOrWanted) {
@@ -54,14 +62,8 @@ TEST(ThisMachine, SaysWhichOptionOfGpusIsWrong) {
     return shared_as(options, read_gpus(printed).value()).error().message;
   };
   UpOptions options;
-  options.gpus = "some";
-  EXPECT_EQ(why(options), "--gpus 'some' is neither auto nor none");
-  options = {};
-  options.gpu_mode = "mig";
-  EXPECT_EQ(why(options), "--gpu-mode 'mig' is neither green nor stream");
   EXPECT_EQ(why({}, "GPU-1\t132\t1000\tNVIDIA H200\nGPU-2\t108\t1000\tNVIDIA A100\n"),
             "--gpus auto found different ones, NVIDIA H200 and NVIDIA A100: name equal ones with CUDA_VISIBLE_DEVICES");
-  options = {};
   options.gpu_slices = 40;
   EXPECT_EQ(why(options, "GPU-1\t14\t1000\tNVIDIA T1000\n"), "--gpu-slices 40: NVIDIA T1000 has at most 14");
 }

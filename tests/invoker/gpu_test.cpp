@@ -2,6 +2,7 @@
 // The GPUs are not there (gpu_worker.cpp), everything else is.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/text.h"
@@ -14,13 +15,12 @@ namespace {
 constexpr std::uint32_t kSlices = 4;
 
 std::string model_file() {
-  const std::string path = testing::TempDir() + "sluice-gpu-model-" + std::to_string(::getpid());
-  std::ofstream(path) << "its first line\nanother\n";
-  return path;
+  return testing::TempDir() + "sluice-gpu-model-" + std::to_string(::getpid());
 }
 
 // Functions are numbered by their names.
 Application application(const std::string& first) {
+  std::ofstream(model_file()) << "its first line\nanother\n";
   const std::string profile = "profile: {table: [[1, 1, 1, 1.0, 0.1]]}";
   const std::string body = str("runtime: torch, model: ", model_file(), ", memory: 1GB, ", profile);
   return application_of(str("application: a\nslo: 1s\nfunctions:\n  ", first, ": {", body, "}\n  yet-another: {", body,
@@ -38,6 +38,7 @@ class GpuTest : public testing::Test {
     for (const char* uuid : {"GPU-first", "GPU-second"}) out.gpus.devices.push_back({.uuid = uuid, .name = "Fake"});
     return out;
   }
+  ~GpuTest() override { std::filesystem::remove(model_file()); }
   void begin(const std::string& function) { scene_.emplace(application(function), options()); }
   void load(std::uint64_t instance, std::uint32_t function = 0, std::uint16_t gpu = 0) {
     scene_->act(LoadInstance{.invoker = InvokerId(0),

@@ -38,7 +38,7 @@ def run(folder, _):
     script.chmod(0o755)
     with Server(f"{folder}/data", "--objects", "64MB", environment={"SLUICE_WORKER": str(script)}) as server:
         node = server.get("/v1/nodes")["nodes"][0]
-        expect("what is enforced", node["gpu_enforced"], "green contexts, 8 slices of 16 SMs")
+        expect("what is enforced", node["gpu_enforced"], "green contexts, 8 slices of 16 SMs; tenants take turns")
         expect("its slices", [gpu["slices"] for gpu in node["gpus"]], [8])
         server.deploy(DOCUMENT)
         wait_until("it is ready", lambda: server.get("/v1/applications")["applications"][0]["state"] == "READY")
