@@ -41,6 +41,11 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1u << 16> bytes_{};
 };
 
+// For people: where the file lies is the server's business.
+[[nodiscard]] inline std::string shown_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 class ModelFile {
  public:
   // `descriptor`: open for reading, and stays the caller's; negative: there is none.

@@ -47,17 +47,17 @@ class TorchCudaEngine : public Engine {
       const c10::InferenceMode inference;
       at::set_num_threads(static_cast<int>(into.threads));  // folding is many small things: more threads take longer
       ModelFile file(body.model, into.model);
-      if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
+      if (!file) return Error{ErrorCode::not_found, str("model `", shown_name(body.model), "` cannot be read")};
       torch::jit::Module frozen = read_frozen(file.stream());
       auto made = tuned(*gpu_, frozen, call_, into.form);
       if (made) {
         tuned_ = std::move(*made);
       } else {
-        loaded = Error{made.error().code, str("model `", body.model, "`: ", made.error().message)};
+        loaded = Error{made.error().code, str("model `", shown_name(body.model), "`: ", made.error().message)};
       }
     } catch (const std::exception& exception) {
-      loaded =
-          Error{ErrorCode::invalid, str("model `", body.model, "` cannot be loaded: ", torch_error(exception).message)};
+      loaded = Error{ErrorCode::invalid, str("model `", shown_name(body.model),
+                                             "` cannot be loaded as TorchScript: ", torch_error(exception).message)};
     }
     const auto stream = gpu_->slices->for_loads();
     if (!loaded && stream) cuda::end_if_broken(*gpu_, (*stream)->stream);

@@ -52,12 +52,12 @@ class TorchEngine : public Engine {
     try {
       at::set_num_threads(static_cast<int>(into.threads));
       ModelFile file(body.model, into.model);
-      if (!file) return Error{ErrorCode::not_found, str("model `", body.model, "` cannot be read")};
+      if (!file) return Error{ErrorCode::not_found, str("model `", shown_name(body.model), "` cannot be read")};
       model_ = read_model(file.stream());
       return Done{};
     } catch (const std::exception& exception) {
-      return Error{ErrorCode::invalid,
-                   str("model `", body.model, "` cannot be loaded: ", torch_error(exception).message)};
+      return Error{ErrorCode::invalid, str("model `", shown_name(body.model),
+                                           "` cannot be loaded as TorchScript: ", torch_error(exception).message)};
     }
   }
 

@@ -14,21 +14,30 @@ using Models = std::span<const live::Model>;
 
 constexpr double kNsPerSecond = 1e9;
 
+// Calls visit(model) for every model and every canary, which is another version of one.
+template <class Visit>
+void each_version(Models models, Visit visit) {
+  for (const live::Model& model : models) {
+    visit(model);
+    if (model.canary != nullptr) visit(model.canary->model);
+  }
+}
+
 // One family with a sample of every model.
 template <class Value>
 void each_model(std::string& out, Models models, std::string_view name, std::string_view type, std::string_view help,
                 Value value) {
   begin_family(out, name, type, help);
-  for (const live::Model& model : models) {
+  each_version(models, [&](const live::Model& model) {
     append_sample(out, name, {{"tenant", model.tenant}, {"model", model.name}, {"version", str(model.version)}},
                   value(model.stats));
-  }
+  });
 }
 
 void append_triton_failures(std::string& out, Models models) {
   constexpr std::string_view kName = "nv_inference_request_failure";
   begin_family(out, kName, "counter", "Requests that failed, by reason");
-  for (const live::Model& model : models) {
+  each_version(models, [&](const live::Model& model) {
     const std::string version = str(model.version);
     const auto sample = [&](std::string_view reason, std::uint64_t count) {
       append_sample(out, kName,
@@ -37,7 +46,7 @@ void append_triton_failures(std::string& out, Models models) {
     sample("REJECTED", model.stats.rejected);
     sample("CANCELED", model.stats.cancelled);
     sample("BACKEND", model.stats.failed);
-  }
+  });
 }
 
 void append_triton(std::string& out, Models models) {
@@ -72,11 +81,40 @@ void each_application(Models models, Visit visit) {
   }
 }
 
+// An application's, whichever version answered.
+live::ModelStats counts_of(const live::Model& model) {
+  live::ModelStats out = model.stats;
+  if (model.canary == nullptr) return out;
+  out.add(model.canary->model.stats);
+  out.pending += model.canary->model.stats.pending;
+  return out;
+}
+
+void append_canaries(std::string& out, Models models) {
+  constexpr std::string_view kName = "sluice_canary_requests_total";
+  begin_family(out, kName, "counter", "Requests that a canary got, by how they ended");
+  each_application(models, [&](const live::Model& model) {
+    if (model.canary == nullptr) return;
+    const std::string version = str(model.canary->model.version);
+    const live::ModelStats& stats = model.canary->model.stats;
+    for (const auto& [outcome, count] :
+         std::initializer_list<std::pair<std::string_view, std::uint64_t>>{{"met", stats.met},
+                                                                           {"late", stats.late},
+                                                                           {"rejected", stats.rejected},
+                                                                           {"failed", stats.failed},
+                                                                           {"cancelled", stats.cancelled}}) {
+      append_sample(out, kName,
+                    {{"tenant", model.tenant}, {"application", model.name}, {"version", version}, {"outcome", outcome}},
+                    count);
+    }
+  });
+}
+
 void append_applications(std::string& out, Models models) {
   constexpr std::string_view kRequests = "sluice_application_requests_total";
   begin_family(out, kRequests, "counter", "Requests by how they ended");
   each_application(models, [&](const live::Model& model) {
-    const live::ModelStats& stats = model.stats;
+    const live::ModelStats stats = counts_of(model);
     const auto sample = [&](std::string_view outcome, std::uint64_t count) {
       append_sample(out, kRequests, {{"tenant", model.tenant}, {"application", model.name}, {"outcome", outcome}},
                     count);
@@ -87,15 +125,16 @@ void append_applications(std::string& out, Models models) {
     sample("failed", stats.failed);
     sample("cancelled", stats.cancelled);
   });
+  append_canaries(out, models);
   begin_family(out, "sluice_application_pending_requests", "gauge", "Requests not answered yet");
   each_application(models, [&](const live::Model& model) {
-    const live::ModelStats& stats = model.stats;
+    const live::ModelStats stats = counts_of(model);
     append_sample(out, "sluice_application_pending_requests", {{"tenant", model.tenant}, {"application", model.name}},
                   stats.pending);
   });
   begin_family(out, "sluice_cost_dollars_total", "counter", "What requests cost");
   each_application(models, [&](const live::Model& model) {
-    const live::ModelStats& stats = model.stats;
+    const live::ModelStats stats = counts_of(model);
     append_sample(out, "sluice_cost_dollars_total", {{"tenant", model.tenant}, {"application", model.name}},
                   stats.cost);
   });
@@ -105,7 +144,7 @@ void append_stage_seconds(std::string& out, Models models, std::string_view name
                           live::Counted live::ModelStats::OfStage::*field) {
   begin_family(out, name, "summary", help);
   each_application(models, [&](const live::Model& model) {
-    const live::ModelStats& stats = model.stats;
+    const live::ModelStats stats = counts_of(model);
     for (const auto& stage : stats.stages) {
       const live::Counted& counted = stage.*field;
       append_sample(out, str(name, "_sum"),
@@ -121,7 +160,7 @@ void append_batch_sizes(std::string& out, Models models) {
   constexpr std::string_view kName = "sluice_stage_batch_size", kBucket = "sluice_stage_batch_size_bucket";
   begin_family(out, kName, "histogram", "Members of batches");
   each_application(models, [&](const live::Model& model) {
-    const live::ModelStats& stats = model.stats;
+    const live::ModelStats stats = counts_of(model);
     for (const auto& stage : stats.stages) {
       std::uint64_t count = 0, sum = 0;
       for (std::uint32_t bound = 1; bound <= 128; bound *= 2) {

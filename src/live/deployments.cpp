@@ -27,7 +27,7 @@ struct Putting {
 // is no new version: the one to go back to is the last that was different.
 Status put_version(store::Store& store, Putting& put) {
   const auto& [tenant, name] = std::tie(put.application.tenant, put.application.name);
-  if (!put.kept && !put.application.share) {
+  if (!put.kept) {
     const auto alike = store.serving_alike(put.application);
     if (!alike) return alike.error();
     put.kept = *alike;

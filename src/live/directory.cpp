@@ -106,16 +106,19 @@ void Directory::name(ApplicationId id, std::optional<ApplicationId> before, std:
   }
 }
 
-void Directory::take_over(ApplicationId before, ApplicationId id) {
-  const auto same_name = [&](ApplicationId a, ApplicationId b) {
-    return installed_[a.index()].application->name == installed_[b.index()].application->name;
-  };
-  installed_[id.index()].stats = installed_[before.index()].stats;
-  for (const ApplicationId function : installed_[id.index()].functions) {
-    for (const ApplicationId old : installed_[before.index()].functions) {
-      if (same_name(old, function)) installed_[function.index()].stats = installed_[old.index()].stats;
+template <class Visit>
+void Directory::each_alike(ApplicationId one, ApplicationId other, Visit visit) {
+  visit(installed_[one.index()].stats, installed_[other.index()].stats);
+  for (const ApplicationId a : installed_[one.index()].functions) {
+    for (const ApplicationId b : installed_[other.index()].functions) {
+      if (installed_[a.index()].application->name != installed_[b.index()].application->name) continue;
+      visit(installed_[a.index()].stats, installed_[b.index()].stats);
     }
   }
+}
+
+void Directory::take_over(ApplicationId before, ApplicationId id) {
+  each_alike(before, id, [](ModelStats& from, ModelStats& to) { to = from; });
 }
 
 std::vector<ApplicationId> Directory::retire(ApplicationId id) {
@@ -127,8 +130,10 @@ std::vector<ApplicationId> Directory::retire(ApplicationId id) {
     installed_[one.index()].removed = true;
   }
   const auto serving = names.find(installed_[id.index()].application->name);
-  if (serving != names.end() && installed_[serving->second.index()].canary == id)
+  if (serving != names.end() && installed_[serving->second.index()].canary == id) {
     installed_[serving->second.index()].canary.reset();
+    each_alike(id, serving->second, [](ModelStats& from, ModelStats& to) { to.add(from); });
+  }
   return all;
 }
 

@@ -84,6 +84,9 @@ class Directory {
   using Names = std::unordered_map<std::string, ApplicationId>;
 
   void take_over(ApplicationId before, ApplicationId id);
+  // Calls visit(counts of one, counts of the other), of both and of their functions with the same names.
+  template <class Visit>
+  void each_alike(ApplicationId one, ApplicationId other, Visit visit);
 
   std::vector<Installed> installed_;                              // by ApplicationId
   std::unordered_map<std::string, Names> names_;                  // by tenant

@@ -10,7 +10,48 @@ const Model* find_in(std::span<const Model> sorted, std::string_view name) {
   return found != sorted.end() && found->name == name ? &*found : nullptr;
 }
 
+void add(Counted& to, const Counted& more) {
+  to.count += more.count;
+  to.ns += more.ns;
+}
+
+void add(std::vector<ModelStats::OfBatch>& to, const std::vector<ModelStats::OfBatch>& more) {
+  for (const ModelStats::OfBatch& batch : more) {
+    const auto at = std::ranges::lower_bound(to, batch.size, {}, &ModelStats::OfBatch::size);
+    if (at != to.end() && at->size == batch.size)
+      add(at->infer, batch.infer);
+    else
+      to.insert(at, batch);
+  }
+}
+
 }  // namespace
+
+void ModelStats::add(const ModelStats& other) {
+  using Number = std::uint64_t ModelStats::*;
+  for (const Number number : {&ModelStats::met, &ModelStats::late, &ModelStats::rejected, &ModelStats::failed,
+                              &ModelStats::cancelled, &ModelStats::inferences, &ModelStats::executions}) {
+    this->*number += other.*number;
+  }
+  using Time = Counted ModelStats::*;
+  for (const Time time : {&ModelStats::success, &ModelStats::fail, &ModelStats::queue, &ModelStats::compute_input,
+                          &ModelStats::compute_infer, &ModelStats::compute_output}) {
+    live::add(this->*time, other.*time);
+  }
+  last_inference_ms = std::max(last_inference_ms, other.last_inference_ms);
+  live::add(batches, other.batches);
+  for (const OfStage& stage : other.stages) {
+    const auto known = std::ranges::find(stages, stage.name, &OfStage::name);
+    if (known == stages.end()) {
+      stages.push_back(stage);
+      continue;
+    }
+    live::add(known->queue, stage.queue);
+    live::add(known->infer, stage.infer);
+    live::add(known->batches, stage.batches);
+  }
+  cost += other.cost;
+}
 
 std::span<const Model> Snapshot::models_of(std::string_view tenant) const {
   // Not equal_range(), whose result clang cannot make a span of.

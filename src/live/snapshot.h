@@ -69,6 +69,9 @@ struct ModelStats {
   std::vector<OfStage> stages;  // those that ran, the first one first
   std::uint64_t pending = 0;
   Dollars cost = 0;
+
+  // Counts of another version of it, which has ended: those that it has not answered stay its own.
+  void add(const ModelStats& other);
 };
 
 // Ports that many snapshots share: read like a vector.

@@ -56,6 +56,12 @@ class Deploys(unittest.TestCase):
         self.assertEqual(status, 200, body)
         return json.loads(body)["outputs"][0]["data"][0]
 
+    def met(self, family="sluice_application_requests_total", *labels, outcome='outcome="met"'):
+        """The sum of the samples of a family that have these labels."""
+        lines = self.server.call("GET", "/metrics")[2].decode().splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines
+                   if line.startswith(family + "{") and all(label in line for label in (*labels, outcome)))
+
     def test_what_does_not_work_is_refused_and_the_version_before_serves(self):
         self.assertEqual(self.deploy(add(1), add(10))[0], 200)
         self.assertEqual(self.call(), 11)
@@ -136,11 +142,17 @@ class Deploys(unittest.TestCase):
         self.server = Server(self.folder)  # it is one after a crash too
         self.assertEqual([self.call() for _ in range(8)].count(12), 2)
         wait_until("both calls are counted", lambda: self.application()["canary"]["requests"]["met"] == 2)
+        # Of the application all count, and those of the canary once more by themselves.
+        wait_until("all calls are counted", lambda: self.met() == 8)
+        self.assertEqual(self.met("sluice_canary_requests_total", 'version="2"'), 2)
+        self.assertEqual(self.met("nv_inference_request_success", 'model="app"', 'version="2"', outcome=""), 2)
         canary = self.application()["canary"]
         self.assertEqual((canary["version"], canary["percent"]), (2, 25))
         self.assertEqual(self.ask("POST", "/v1/applications/app/rollback")[1]["version"], 1)
         self.assertEqual({self.call() for _ in range(8)}, {11})
         self.assertIsNone(self.application()["canary"])
+        wait_until("no call is forgotten", lambda: self.met() == 16)
+        self.assertEqual(self.deploy(add(1), add(10), "?canary=25")[1]["canary_percent"], None)  # what serves already
         self.assertEqual(self.deploy(add(3), add(10), "?canary=50")[0], 200)
         self.assertEqual(self.ask("POST", "/v1/applications/app/promote")[1]["version"], 3)
         self.assertEqual({self.call() for _ in range(8)}, {13})

@@ -119,7 +119,8 @@ def applications(s):
     s.ask("DELETE", "/v1/applications/passing")
     s.ask("DELETE", "/v1/applications/passing")
     s.comment("a canary that is promoted, and back")
-    s.ask("POST", "/v1/applications?canary=25", deployment("declared.yaml"))
+    changed = (HERE / "documents/declared.yaml").read_text(encoding="utf-8") + "# another version\n"
+    s.ask("POST", "/v1/applications?canary=25", deployment(changed))
     s.ask("POST", "/v1/applications/declared/promote")
     s.ask("POST", "/v1/applications/declared/promote")
     s.ask("POST", "/v1/applications/declared/rollback")

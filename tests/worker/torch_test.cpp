@@ -191,11 +191,11 @@ TEST(TorchWorker, SaysWhichInputIsMissing) {
 TEST(TorchWorker, SaysWhatCannotBeLoaded) {
   Process process;  // by itself, not forked
   Server server(process.channel());
-  EXPECT_EQ(server.load({.runtime = Runtime::torch, .model = "no/such.pt"}).error, "model `no/such.pt` cannot be read");
+  EXPECT_EQ(server.load({.runtime = Runtime::torch, .model = "no/such.pt"}).error, "model `such.pt` cannot be read");
   auto worker = parked().fork();
   const std::string error =
       Server(worker.channel).load({.runtime = Runtime::torch, .model = in_source("README.md")}).error;
-  EXPECT_TRUE(error.starts_with("model `" + in_source("README.md") + "` cannot be loaded: ")) << error;
+  EXPECT_TRUE(error.starts_with("model `README.md` cannot be loaded as TorchScript: ")) << error;
 }
 
 }  // namespace
