@@ -258,7 +258,9 @@ class Deploys(unittest.TestCase):
             luck = random.Random(1)
             for i in range(self.redeploys):
                 if i % 4 == 2:  # a worker crashes between two deployments
-                    os.kill(luck.choice([pid for pid in self.pids().values() if pid > 0]), signal.SIGKILL)
+                    alive = [pid for pid in self.pids().values() if pid > 0]  # the last one may just have been killed
+                    if alive:
+                        os.kill(luck.choice(alive), signal.SIGKILL)
                 if i % 3 == 1:
                     broken = list(BROKEN.values())[i // 3 % len(BROKEN)][0]
                     self.assertEqual(self.deploy(broken, add(10))[0], 400)
