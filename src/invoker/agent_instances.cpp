@@ -195,18 +195,19 @@ void Agent::on_moved(Process& process, const wire::Moved& moved) {
 void Agent::evict(const EvictInstance& command) {
   Instance* instance = find(command.instance);
   if (instance == nullptr || instance->leaving) return;
-  if (command.level != Level::none && instance->process->on_gpu) {
+  const bool on_gpu = instance->process->on_gpu;
+  if (command.level != Level::none && on_gpu && instance->loaded) {
     if (command.level >= instance->wanted) return;  // delivered twice
     instance->wanted = command.level;
     instance->since = data::now();
     return move(*instance);
   }
-  if (command.level != Level::none) {
+  if (command.level != Level::none && !on_gpu) {
     instance->level = instance->wanted = command.level;
     return hooks_.event(
         InstanceUnloaded{.invoker = command.invoker, .instance = command.instance, .level = command.level});
   }
-  instance->leaving = true;
+  instance->leaving = true;  // also one that is on its way to its GPU: there is nothing yet that could stay on the host
   if (instance->running == 0) leave(*instance);
 }
 

@@ -161,6 +161,14 @@ TEST_F(GpuTest, AFunctionThatIsEvictedWhileItMovesGoesAfterwards) {
   EXPECT_EQ(scene_->agent().workers().size(), 1u);
 }
 
+TEST_F(GpuTest, WhatIsNotWantedThereBeforeItIsLoadedGoes) {
+  begin("one");
+  load(1);
+  scene_->lower(1, Level::host);  // its worker is not there yet
+  EXPECT_EQ(scene_->next<InstanceUnloaded>()->level, Level::none);
+  EXPECT_TRUE(scene_->agent().workers().empty());
+}
+
 TEST_F(GpuTest, WhatCannotComeBackStaysOnTheHost) {
   begin("returns-not");
   load(1);
