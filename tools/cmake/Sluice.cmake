@@ -14,9 +14,11 @@ if(SLUICE_SANITIZE)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
 endif()
 
+# Clones share the compiler's cache, wherever they are: sources are named from their tree's root on.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
 # Files are small and headers are not: with SLUICE_UNITY several sources of a target are compiled as one. ALONE: sources whose
