@@ -29,6 +29,12 @@ std::string loaded_text(const data::Json& function) {
   for (const data::Json& node : items_at(function, "loaded")) {
     if (const auto* name = node.as<std::string>()) out += (out.empty() ? "" : ", ") + *name;
   }
+  const data::Json& gpu = object_at(function, "gpu");
+  if (maybe_number_at(gpu, "number")) {
+    out += fmt::format(" (GPU {}, {}", whole_at(gpu, "number"), text_at(gpu, "precision"));
+    out += flag_at(gpu, "kernel_by_kernel") ? ", kernel by kernel: it cannot be recorded)"
+                                            : fmt::format(", {} graphs)", whole_at(gpu, "graphs"));
+  }
   return out.empty() ? "none" : out;
 }
 

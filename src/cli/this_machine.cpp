@@ -17,6 +17,7 @@ namespace {
 
 // A group of 16 SMs runs a small network in little more than the time it takes on all of them, and 8 groups at once.
 constexpr std::uint32_t kSmsOfSlice = 16;
+constexpr std::string_view kMigDevice = "MIG-";  // in place of "GPU-" in the name of such a device
 
 std::vector<std::string_view> parts_of(std::string_view text, char between) {
   std::vector<std::string_view> out;
@@ -51,7 +52,8 @@ Result<std::vector<invoker::GpuDevice>> read_gpus(std::string_view printed) {
     const auto fields = parts_of(line, '\t');
     const auto sms = fields.size() == 4 ? parse_int(fields[1]) : std::nullopt;
     const auto bytes = fields.size() == 4 ? parse_int(fields[2]) : std::nullopt;
-    if (!sms || !bytes || *sms < 1 || *bytes < 1 || !fields[0].starts_with("GPU-")) {
+    if (!sms || !bytes || *sms < 1 || *bytes < 1 ||
+        !(fields[0].starts_with("GPU-") || fields[0].starts_with(kMigDevice))) {
       return Error{ErrorCode::invalid, str("`sluice-worker --gpus` printed '", line, "': is it of this version?")};
     }
     out.push_back({.uuid = std::string(fields[0]),
@@ -72,9 +74,18 @@ Result<std::vector<invoker::GpuDevice>> find_gpus(const std::string& worker) {
 
 Result<invoker::Gpus> shared_as(const UpOptions& options, std::vector<invoker::GpuDevice> found) {
   invoker::Gpus out;
-  if (options.gpu_mode == "stream") out.mode = GpuMode::stream;
   if (options.gpus == "none" || found.empty()) return out;
   const invoker::GpuDevice& first = found.front();
+  const bool parted = first.uuid.starts_with(kMigDevice);
+  out.mode = parted ? GpuMode::mig : GpuMode::green;
+  if (const auto asked = gpu_mode_of(options.gpu_mode)) out.mode = *asked;
+  if (out.mode == GpuMode::mig && !parted) {
+    return Error{ErrorCode::invalid, str("--gpu-mode mig: ", first.name,
+                                         " has no MIG devices (`nvidia-smi -L` lists them; Sluice never makes any)")};
+  }
+  if (out.mode == GpuMode::mig && options.gpu_slices > 1) {
+    return Error{ErrorCode::invalid, str("--gpu-slices ", options.gpu_slices, ": a MIG device is one slice")};
+  }
   for (const invoker::GpuDevice& gpu : found) {
     if (gpu.name == first.name && gpu.multiprocessors == first.multiprocessors) continue;
     return Error{ErrorCode::invalid, str("--gpus auto found different ones, ", first.name, " and ", gpu.name,
@@ -85,6 +96,7 @@ Result<invoker::Gpus> shared_as(const UpOptions& options, std::vector<invoker::G
     return Error{ErrorCode::invalid, str("--gpu-slices ", options.gpu_slices, ": ", first.name, " has at most ", most)};
   }
   out.slices = options.gpu_slices > 0 ? options.gpu_slices : std::clamp(first.multiprocessors / kSmsOfSlice, 1u, most);
+  if (out.mode == GpuMode::mig) out.slices = 1;
   out.devices = std::move(found);
   if (options.gpu_mps) out.mps = "nvidia-cuda-mps-control";
   return out;

@@ -18,13 +18,26 @@ namespace {
 
 using data::Json;
 
-// "batch 3 of 4, 2 vCPU, 1 vGPU, node 0, cold": what there is to say.
+// " (GPU 0: 4-7)", where it is known: slices of a batch are side by side.
+std::string slices(const Json& stage) {
+  const auto held = items_at(stage, "slices");
+  if (held.empty()) return "";
+  const auto number = [](const Json& slice) {
+    const auto* value = slice.as<std::int64_t>();
+    return value == nullptr ? 0 : *value;
+  };
+  const std::int64_t first = number(held.front()), last = number(held.back());
+  return fmt::format(" (GPU {}: {})", whole_at(stage, "gpu"),
+                     first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+}
+
+// "batch 3 of 4, 2 vCPU, 1 vGPU (GPU 0: 3), node 0, cold": what there is to say.
 std::string beside(const Json& stage) {
   std::string out;
   if (maybe_number_at(stage, "start_ms")) {
     out = fmt::format("batch {} of {}, {} vCPU", whole_at(stage, "members"), whole_at(stage, "batch"),
                       whole_at(stage, "vcpu"));
-    if (whole_at(stage, "vgpu") > 0) out += fmt::format(", {} vGPU", whole_at(stage, "vgpu"));
+    if (whole_at(stage, "vgpu") > 0) out += fmt::format(", {} vGPU{}", whole_at(stage, "vgpu"), slices(stage));
     out += fmt::format(", node {}", whole_at(stage, "invoker"));
   }
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };

@@ -11,11 +11,11 @@ struct UpOptions {
   std::string data;     // empty: $SLUICE_DATA, else sluice-data below the working directory
   std::string cluster;  // a document with machines to emulate; empty: this one
   std::string scheduler = "sluice";
-  std::string gpus = "auto";       // or none
-  std::string gpu_mode = "green";  // or stream
-  bool gpu_mps = false;            // tenants compute on a GPU at the same time
-  std::uint32_t gpu_slices = 0;    // of each; 0: by its SMs
-  std::string objects = "2GB";     // of shared memory for tensors
+  std::string gpus = "auto";     // or none
+  std::string gpu_mode;          // empty: mig where GPUs are parted so, else green
+  bool gpu_mps = false;          // tenants compute on a GPU at the same time
+  std::uint32_t gpu_slices = 0;  // of each; 0: by its SMs
+  std::string objects = "2GB";   // of shared memory for tensors
   std::string request_bytes_max = "256MiB";
   unsigned threads = 1;  // of the gateway
   bool demo = false;

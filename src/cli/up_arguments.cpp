@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/up.h"
+#include "domain/gpu_mode.h"
 #include "spec/settings.h"
 
 namespace sluice::cli {
@@ -79,9 +80,11 @@ void add_serving(CLI::App& command, UpOptions& options) {
   command.add_option("--gpus", options.gpus, "auto (default): those of this machine, unless --cluster; or none")
       ->check(CLI::IsMember({"auto", "none"}));
   command
-      .add_option("--gpu-mode", options.gpu_mode,
-                  "How slices share a GPU: green (SMs of their own, default) or stream (all SMs)")
-      ->check(CLI::IsMember({"green", "stream"}));
+      .add_option(
+          "--gpu-mode", options.gpu_mode,
+          "How slices share a GPU: green (SMs of their own, default), stream (all SMs), priority (the same, fewer "
+          "slices first), none (a process for each function) or mig (default where there are MIG devices)")
+      ->check(CLI::IsMember(std::vector<std::string>(kGpuModes.begin(), kGpuModes.end())));
   command.add_option("--gpu-slices", options.gpu_slices, "Of each GPU (default: one for 16 SMs)")
       ->check(CLI::Range(1, 64));
   command.add_flag("--gpu-mps", options.gpu_mps,

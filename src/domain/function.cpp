@@ -31,6 +31,9 @@ void add(Hash& hash, const std::optional<Body>& body) {
   hash.add(body->model);
   hash.add(body->command.size());
   for (const std::string& word : body->command) hash.add(word);
+  if (body->form == GpuForm{}) return;
+  hash.add(static_cast<int>(body->form.precision));
+  hash.add(static_cast<int>(body->form.layout));
 }
 
 void add(Hash& hash, const std::vector<Port>& ports) {

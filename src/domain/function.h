@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "domain/gpu_form.h"
 #include "domain/profile.h"
 
 namespace sluice {
@@ -51,8 +52,9 @@ struct Body {
   Runtime runtime = Runtime::emulated;
   std::string model;                 // a file: TorchScript, kernel graph or Python source
   std::vector<std::string> command;  // process: program, arguments; Python: interpreter ("": as usual), requirements
+  GpuForm form;                      // torch: in which it is to compute on a GPU
   friend bool operator==(const Body&, const Body&) = default;
-  void visit(auto& archive) { archive(runtime, model, command); }
+  void visit(auto& archive) { archive(runtime, model, command, form); }
 };
 
 struct Function {

@@ -1,6 +1,8 @@
 // The form in which a network computes on a GPU. What is fastest depends on the network; `best` is measured.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace sluice {
 
@@ -12,6 +14,15 @@ constexpr Precision last_of(Precision) {
 enum class MemoryLayout : std::uint8_t { best, channels_first, channels_last };
 constexpr MemoryLayout last_of(MemoryLayout) {
   return MemoryLayout::channels_last;
+}
+
+inline constexpr std::array<std::string_view, 4> kPrecisions = {"best", "fp32", "fp16", "bf16"};
+inline constexpr std::array<std::string_view, 3> kMemoryLayouts = {"best", "channels_first", "channels_last"};
+constexpr std::string_view name_of(Precision precision) {
+  return kPrecisions[static_cast<std::size_t>(precision)];
+}
+constexpr std::string_view name_of(MemoryLayout layout) {
+  return kMemoryLayouts[static_cast<std::size_t>(layout)];
 }
 
 struct GpuForm {

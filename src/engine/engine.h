@@ -15,6 +15,7 @@
 #include "domain/function.h"
 #include "domain/gpu_form.h"
 #include "domain/gpu_mode.h"
+#include "domain/graph_use.h"
 
 namespace sluice::engine {
 
@@ -45,9 +46,9 @@ struct Gpu {
 
 struct LoadInto {
   std::uint32_t threads = 1;
-  std::optional<Gpu> gpu;  // none: CPUs
-  GpuForm form;
-  int model = -1;  // the file of the body, open for reading; negative: it is read by its name
+  std::optional<Gpu> gpu;       // none: CPUs
+  std::optional<Bytes> memory;  // of the GPU that it may take; none: whatever there is
+  int model = -1;               // the file of the body, open for reading; negative: it is read by its name
 };
 
 // Where an engine puts its outputs: memory that the server can read.
@@ -64,6 +65,8 @@ class BatchContext : public OutputSpace {
   // Sleeps until an instant of CLOCK_MONOTONIC, in nanoseconds. False: the batch was cancelled meanwhile, and the
   // engine may give it up with any error.
   [[nodiscard]] virtual bool sleep_until(std::int64_t instant_ns) = 0;
+  // The batch ends within some hundred microseconds: the worker may get ready for the next one.
+  virtual void nearly_done() {}
 };
 
 struct Outputs {
@@ -71,6 +74,7 @@ struct Outputs {
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
   Duration on_device;                   // execution as the GPU measured it; none on CPUs
   bool first = false;                   // it took longer than later ones will: something was prepared on the way
+  GraphUse graphs;                      // on a GPU
 };
 
 // Different engines may be used by different threads at the same time.
@@ -87,7 +91,7 @@ class Engine {
   // Takes what it needs to run off its device (`host`), or puts it back (`device`). REQUIRES: no batch of it is under
   // way.
   [[nodiscard]] virtual Status move(Level /*level*/) { return Error{ErrorCode::invalid, "it is on no device"}; }
-  // What became of GpuForm::best, and of the device's memory. Known once it is loaded.
+  // What became of a form that is `best`, and of the device's memory. Known once it is loaded.
   struct OnGpu {
     GpuForm form;
     Bytes memory;  // of weights; graphs take more, one by one

@@ -17,7 +17,8 @@ Error torch_error(const std::exception& exception) {
   constexpr std::string_view kRaised = "RuntimeError: ";
   const std::size_t raised = text.rfind(kRaised);  // last in what a script raised, below where it was
   const std::string line = text.substr(raised == std::string::npos ? 0 : raised + kRaised.size());
-  return {ErrorCode::internal, line.substr(0, line.find('\n'))};
+  const bool no_memory = text.find("CUDA out of memory") != std::string::npos;
+  return {no_memory ? ErrorCode::too_large : ErrorCode::internal, line.substr(0, line.find('\n'))};
 }
 
 namespace {
@@ -42,8 +43,9 @@ Error refused(const std::exception& exception, const std::vector<TorchInput>& in
     const auto port = std::ranges::find(declared, input.name, &Port::name);
     if (port != declared.end()) given += str(" (declared ", text_of(port->shape), ")");
   }
-  return {ErrorCode::internal, str(torch_error(exception).message, "; the model was given ",
-                                   given.empty() ? "no inputs" : given, " in a batch of ", rows)};
+  const Error error = torch_error(exception);
+  return {error.code,
+          str(error.message, "; the model was given ", given.empty() ? "no inputs" : given, " in a batch of ", rows)};
 }
 
 Status add(TorchOutput output, const Port* port, std::uint32_t rows, std::vector<TorchOutput>& out) {

@@ -34,6 +34,7 @@ class TorchCudaEngine : public Engine {
     graphs_.clear();
     tuned_ = {};
     empty_cache();
+    if (allowed_) allow(std::nullopt);
   }
 
   Status load(const Function& function, const Body& body, const LoadInto& into) override {
@@ -49,9 +50,11 @@ class TorchCudaEngine : public Engine {
       ModelFile file(body.model, into.model);
       if (!file) return Error{ErrorCode::not_found, str("model `", shown_name(body.model), "` cannot be read")};
       torch::jit::Module frozen = read_frozen(file.stream());
-      auto made = tuned(*gpu_, frozen, call_, into.form);
+      allow(Allowed{into.memory});
+      auto made = tuned(*gpu_, frozen, call_, body.form, into.memory);
       if (made) {
         tuned_ = std::move(*made);
+        allow(into.memory ? Allowed(*into.memory - on_gpu().memory) : std::nullopt);
       } else {
         loaded = Error{made.error().code, str("model `", shown_name(body.model), "`: ", made.error().message)};
       }
@@ -93,15 +96,18 @@ class TorchCudaEngine : public Engine {
     try {
       torch::jit::setGraphExecutorOptimize(false);
       out = run_in(batch, **lane, context);
+      if (out) count_graphs(out->graphs);
     } catch (const std::exception& exception) {
       out = torch_error(exception);
     }
+    if (!out && out.error().code == ErrorCode::too_large) out = out_of_memory();
     if (!out) cuda::end_if_broken(*gpu_, (*lane)->lane.stream());
     return out;
   }
 
  private:
   using Key = std::pair<std::uint64_t, InputShapes>;  // position
+  using Allowed = std::optional<Bytes>;               // none: no limit
   struct Known {
     std::unique_ptr<TorchGraph> graph;
     std::uint64_t used = 0;
@@ -109,6 +115,7 @@ class TorchCudaEngine : public Engine {
   static constexpr std::size_t kShapesMax = 4;    // of rows, at a position
   static constexpr std::size_t kGraphsMax = 16;   // at a position: numbers of rows and shapes
   static constexpr std::size_t kKeysMax = 1'000;  // that are remembered without a graph
+  static constexpr double kSpare = 0.05;          // of a GPU, for what libraries take: nobody booked it
   static constexpr std::uint64_t kIdle = 1'000;   // runs since which one was not used that makes room for another
 
   Result<Outputs> run_in(const Batch& batch, TorchLane& lane, BatchContext& context) {
@@ -186,7 +193,7 @@ class TorchCudaEngine : public Engine {
     }
     if (graph == nullptr) return run_instead(key, batch, lane, context, failed);
     auto out = graph->replay(batch, lane, context);
-    if (out) out->first = true;
+    if (out) out->first = out->graphs.captured = true;
     return out;
   }
 
@@ -256,6 +263,33 @@ class TorchCudaEngine : public Engine {
     for (const Key& key : in_the_way(wanted)) graphs_.erase(key);
   }
 
+  void count_graphs(GraphUse& out) {
+    const std::lock_guard lock(mutex_);
+    out.kept = static_cast<std::uint32_t>(graphs_.size());
+    out.never = !capturable_;
+  }
+
+  // What this function adds to what all of them may take; nothing: it goes.
+  void allow(std::optional<Allowed> allowed) {
+    if (allowed_) gpu_->allowance.remove(*allowed_);
+    allowed_ = std::move(allowed);
+    if (allowed_) gpu_->allowance.add(*allowed_);
+    const auto most = gpu_->allowance.most();
+    const double part =
+        most ? kSpare + static_cast<double>(most->count()) / static_cast<double>(gpu_->memory.count()) : 1;
+    try {
+      c10::cuda::CUDACachingAllocator::setMemoryFraction(std::min(part, 1.0),
+                                                         static_cast<c10::DeviceIndex>(gpu_->number));
+    } catch (const std::exception&) {  // nothing has used the GPU yet: it is said again when the function is there
+    }
+  }
+  [[nodiscard]] Error out_of_memory() const {
+    const auto most = gpu_->allowance.most();
+    return {ErrorCode::too_large, str("OutOfMemory: activations and graphs of this tenant's functions may take ",
+                                      most ? to_string(*most) : "all there is",
+                                      " of the GPU besides weights: more `memory:`, or smaller batches")};
+  }
+
   static void empty_cache() {
     try {
       c10::cuda::CUDACachingAllocator::emptyCache();
@@ -267,6 +301,7 @@ class TorchCudaEngine : public Engine {
   TorchCall call_;
   cuda::SharedGpu* gpu_ = nullptr;
   Tuned tuned_;
+  std::optional<Allowed> allowed_;
   std::shared_mutex moving_;  // alone: no batch is under way
   std::atomic<bool> capturable_ = true;
   std::mutex mutex_;

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace sluice::engine {
 
 torch::jit::Module read_frozen(std::istream& file) {
@@ -21,7 +23,8 @@ torch::jit::Module read_frozen(std::istream& file) {
 
 // A convolution with the sum and the ReLU behind it becomes one kernel: ResNet-50 takes two thirds of the time.
 Result<std::unique_ptr<TorchCudaModel>> TorchCudaModel::make(cuda::SharedGpu& gpu, const torch::jit::Module& frozen,
-                                                             const TorchCall& call, WeightForm form) {
+                                                             const TorchCall& call, WeightForm form,
+                                                             std::optional<Bytes> most) {
   std::unique_ptr<TorchCudaModel> out(new TorchCudaModel(gpu, call, form));
   if (frozen.parameters().size() + frozen.buffers().size() > 0) {
     return Error{ErrorCode::invalid,
@@ -29,6 +32,10 @@ Result<std::unique_ptr<TorchCudaModel>> TorchCudaModel::make(cuda::SharedGpu& gp
   }
   out->module_ = frozen.clone();
   TorchWeights weights(out->module_, form, out->device());
+  if (const Bytes wanted(static_cast<std::int64_t>(weights.bytes())); most && wanted > *most) {
+    return Error{ErrorCode::too_large,
+                 str("its weights take ", to_string(wanted), " of the GPU, and `memory:` says ", to_string(*most))};
+  }
   auto range = cuda::WeightRange::make(gpu.driver, gpu.handle, weights.bytes());
   if (!range) return range.error();
   out->weights_ = std::move(*range);

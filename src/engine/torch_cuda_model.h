@@ -6,6 +6,7 @@
 
 #include <istream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/cuda/shared_gpu.h"
@@ -18,10 +19,12 @@ namespace sluice::engine {
 
 class TorchCudaModel {
  public:
-  // `frozen` stays as it is: a copy is converted. REQUIRES: the thread has entered the GPU.
+  // `frozen` stays as it is: a copy is converted. An error if its weights would take more than `most`, before they take
+  // any. REQUIRES: the thread has entered the GPU.
   [[nodiscard]] static Result<std::unique_ptr<TorchCudaModel>> make(cuda::SharedGpu& gpu,
                                                                     const torch::jit::Module& frozen,
-                                                                    const TorchCall& call, WeightForm form);
+                                                                    const TorchCall& call, WeightForm form,
+                                                                    std::optional<Bytes> most);
 
   // Inputs are converted on the way, outputs are as declared and contiguous. Inputs have to be on the GPU.
   [[nodiscard]] Status forward(const std::vector<TorchInput>& inputs, std::uint32_t rows,

@@ -98,7 +98,7 @@ Result<std::unique_ptr<TorchGraph>> TorchGraph::capture(TorchCudaModel& model, c
     std::vector<TorchOutput> outputs;
     if (const Status warmed = model.forward(out->inputs_, rows, outputs); !warmed) return warmed.error();
   }
-  if (const Status done = lane.lane.wait({}); !done) return done.error();
+  if (const Status done = lane.lane.wait(); !done) return done.error();
   if (!out->record(model, rows, lane)) out.reset();
   return out;
 }
@@ -126,12 +126,12 @@ Status copy_in(const Batch& batch, const std::vector<TorchInput>& to, cuda::Lane
   return Done{};
 }
 
-Result<Outputs> TorchGraph::replay(const Batch& batch, TorchLane& lane, OutputSpace& space) {
+Result<Outputs> TorchGraph::replay(const Batch& batch, TorchLane& lane, BatchContext& context) {
   if (const Status put = copy_in(batch, inputs_, lane.lane); !put) return put.error();
   if (const Status begun = lane.lane.begin(); !begun) return begun.error();
   graph_.replay();
   if (const Status ended = lane.lane.end(); !ended) return ended.error();
-  auto out = copied(outputs_, lane.lane, expected_, space);
+  auto out = copied(outputs_, lane.lane, expected_, context);
   // Slept too long is slept for nothing: it falls at once, and rises slowly.
   if (out) expected_ = expected_ > Duration{} ? std::min(expected_ * 1.1, out->on_device) : out->on_device;
   return out;
@@ -141,13 +141,13 @@ Result<Duration> TorchGraph::replay_alone(TorchLane& lane) {
   if (const Status begun = lane.lane.begin(); !begun) return begun.error();
   graph_.replay();
   if (const Status ended = lane.lane.end(); !ended) return ended.error();
-  if (const Status done = lane.lane.wait({}); !done) return done.error();
+  if (const Status done = lane.lane.wait(); !done) return done.error();
   return lane.lane.measured();
 }
 
 Result<Outputs> copied(const std::vector<TorchOutput>& outputs, cuda::Lane& lane, Duration expected,
-                       OutputSpace& space) {
-  auto placed = place_outputs(outputs, space);
+                       BatchContext& context) {
+  auto placed = place_outputs(outputs, context);
   if (!placed) return placed.error();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto bytes = (*placed)[i].tensor.bytes;
@@ -155,7 +155,7 @@ Result<Outputs> copied(const std::vector<TorchOutput>& outputs, cuda::Lane& lane
     const auto from = reinterpret_cast<CUdeviceptr>(outputs[i].tensor.data_ptr());
     if (const Status put = lane.copy_out(bytes.data(), from, bytes.size()); !put) return put.error();
   }
-  if (const Status done = lane.wait(expected); !done) return done.error();
+  if (const Status done = lane.wait(expected, [&] { context.nearly_done(); }); !done) return done.error();
   return Outputs{.tensors = std::move(*placed), .on_device = lane.measured()};
 }
 

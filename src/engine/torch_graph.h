@@ -54,7 +54,7 @@ class TorchGraph {
                                                                    TorchLane& lane);
 
   // REQUIRES: the batch has the shapes it was made for.
-  [[nodiscard]] Result<Outputs> replay(const Batch& batch, TorchLane& lane, OutputSpace& space);
+  [[nodiscard]] Result<Outputs> replay(const Batch& batch, TorchLane& lane, BatchContext& context);
   // Its kernels alone, with whatever its inputs are; as long as the device took.
   [[nodiscard]] Result<Duration> replay_alone(TorchLane& lane);
 
@@ -69,6 +69,6 @@ class TorchGraph {
 
 // To where the server reads them, once the device is done.
 [[nodiscard]] Result<Outputs> copied(const std::vector<TorchOutput>& outputs, cuda::Lane& lane, Duration expected,
-                                     OutputSpace& space);
+                                     BatchContext& context);
 
 }  // namespace sluice::engine

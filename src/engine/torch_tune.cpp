@@ -98,7 +98,7 @@ std::optional<double> judged(TorchCudaModel& model, const std::vector<TorchInput
     const std::shared_lock others(model.gpu().quiet);
     std::vector<TorchOutput> seen;
     const Status ran = model.forward(on(model.device(), inputs), kCompared, seen);
-    if (!lane.lane.wait({}) || !ran) return std::nullopt;
+    if (!lane.lane.wait() || !ran) return std::nullopt;
     if (!given && !(distance(right, seen) <= kTooFar)) return std::nullopt;
   }
   InputShapes shapes;
@@ -107,7 +107,7 @@ std::optional<double> judged(TorchCudaModel& model, const std::vector<TorchInput
   for (InputShape& input : shapes) input.shape.front() = kTimed;
   const std::unique_lock alone(model.gpu().quiet);
   const auto graph = TorchGraph::capture(model, shapes, kTimed, filled_with(inputs), lane);
-  if (!graph || *graph == nullptr) return lane.lane.wait({}) ? std::optional(kUnknown) : std::nullopt;
+  if (!graph || *graph == nullptr) return lane.lane.wait() ? std::optional(kUnknown) : std::nullopt;
   double least = kUnknown;
   for (int i = 0; i < kTimes; ++i) {
     const auto took = (*graph)->replay_alone(lane);
@@ -118,9 +118,9 @@ std::optional<double> judged(TorchCudaModel& model, const std::vector<TorchInput
 }
 
 Result<std::unique_ptr<TorchCudaModel>> made(cuda::SharedGpu& gpu, const torch::jit::Module& frozen,
-                                             const TorchCall& call, WeightForm form) {
+                                             const TorchCall& call, WeightForm form, std::optional<Bytes> most) {
   const std::shared_lock others(gpu.quiet);
-  return TorchCudaModel::make(gpu, frozen, call, form);
+  return TorchCudaModel::make(gpu, frozen, call, form, most);
 }
 
 }  // namespace
@@ -132,7 +132,8 @@ GpuForm form_of(const WeightForm& form) {
   return {precision, form.channels_last ? MemoryLayout::channels_last : MemoryLayout::channels_first};
 }
 
-Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const TorchCall& call, const GpuForm& wanted) {
+Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const TorchCall& call, const GpuForm& wanted,
+                    std::optional<Bytes> most) {
   const auto forms = candidates(wanted);
   const auto lane = TorchLane::of_this_thread(gpu, cuda::Slices::kForLoads);
   if (!lane) return lane.error();
@@ -143,9 +144,7 @@ Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const Torc
   const bool comparable = inputs && call.forward(frozen, *inputs, kCompared, right).ok() &&
                           call.forward(frozen, first_row(*inputs), 1, alone).ok();
   if (!comparable) {
-    const std::shared_lock others(gpu.quiet);
-    auto model =
-        TorchCudaModel::make(gpu, frozen, call, wanted.precision == Precision::best ? forms.back() : forms.front());
+    auto model = made(gpu, frozen, call, wanted.precision == Precision::best ? forms.back() : forms.front(), most);
     if (!model) return model.error();
     out.model = std::move(*model);
     return out;
@@ -157,7 +156,7 @@ Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const Torc
   double best = std::numeric_limits<double>::infinity();
   for (const WeightForm& form : forms) {
     if (out.model != nullptr && form.precision == at::kFloat && !given) break;  // half is fast and close enough
-    auto model = made(gpu, frozen, call, form);
+    auto model = made(gpu, frozen, call, form, most);
     if (!model) return model.error();
     const auto took = judged(**model, *inputs, right, given || form.precision == at::kFloat, **lane);
     const std::unique_lock quietly(gpu.quiet);  // one of two goes

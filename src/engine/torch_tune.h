@@ -13,10 +13,10 @@ struct Tuned {
 };
 
 // `wanted` where it says more than `best`; nothing is measured where it says all. Without declared inputs of fixed
-// shapes nothing can be measured: then it is full precision unless the document says otherwise. REQUIRES: the thread is
-// that of loads.
+// shapes nothing can be measured: then it is full precision unless the document says otherwise. `most`: that its
+// weights may take. REQUIRES: the thread is that of loads.
 [[nodiscard]] Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const TorchCall& call,
-                                  const GpuForm& wanted);
+                                  const GpuForm& wanted, std::optional<Bytes> most);
 
 [[nodiscard]] GpuForm form_of(const WeightForm& form);
 

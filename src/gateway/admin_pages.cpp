@@ -31,17 +31,29 @@ std::string_view profile_of(const Function& function, const live::ProfileStandin
                                                                   : "none";
 }
 
+ordered_json on_gpu_of(const live::OnGpu& function) {
+  return {{"number", function.gpu},
+          {"precision", name_of(function.form.precision)},
+          {"layout", name_of(function.form.layout)},
+          {"weights", function.weights.count()},
+          {"graphs", function.graphs},
+          {"kernel_by_kernel", function.kernel_by_kernel},
+          {"row_by_row", function.form.rows_apart}};
+}
+
 ordered_json function_of(const live::Snapshot& snapshot, const live::Model& model, std::size_t f) {
   const Function& function = model.application->functions[f];
   const auto& body = function.gpu ? function.gpu : function.cpu;
   const bool stands = model.profiled != nullptr && f < model.profiled->size();
   const live::ProfileStanding standing = stands ? (*model.profiled)[f] : live::ProfileStanding{};
-  return {{"name", function.name},
-          {"runtime", body ? name_of(body->runtime) : std::string_view()},
-          {"profile", profile_of(function, standing)},
-          {"profiled", kProfiled[static_cast<std::size_t>(standing.state)]},
-          {"why", standing.why},
-          {"loaded", snapshot.machines_of(model.tenant, function)}};
+  ordered_json out = {{"name", function.name},
+                      {"runtime", body ? name_of(body->runtime) : std::string_view()},
+                      {"profile", profile_of(function, standing)},
+                      {"profiled", kProfiled[static_cast<std::size_t>(standing.state)]},
+                      {"why", standing.why},
+                      {"loaded", snapshot.machines_of(model.tenant, function)}};
+  if (const auto there = snapshot.on_gpu(model.tenant, function)) out["gpu"] = on_gpu_of(*there);
+  return out;
 }
 
 // Null: as many as possible.
@@ -126,24 +138,49 @@ ordered_json reason_of(const live::StageRecord& stage, Time deadline) {
           {"left_ms", (deadline - stage.start).to_ms()}};
 }
 
+ordered_json slices_of(const SlicePositions& positions) {
+  ordered_json out = ordered_json::array();
+  for (unsigned slice = 0; slice < 64; ++slice) {
+    if ((positions.slices >> slice & 1) != 0) out.push_back(slice);
+  }
+  return out;
+}
+
 ordered_json stage_of(const live::StageRecord& stage, const live::RequestRecord& request) {
   const Time arrival = request.arrival;
-  return {{"stage", stage.stage},
-          {"function", stage.function},
-          {"ready_ms", after(stage.ready, arrival)},
-          {"start_ms", after(stage.start, arrival)},
-          {"end_ms", after(stage.end, arrival)},
-          {"invoker", stage.invoker.valid() ? ordered_json(stage.invoker.value()) : ordered_json()},
-          {"batch", stage.configuration.batch},
-          {"vcpu", stage.configuration.vcpu},
-          {"vgpu", stage.configuration.slices},
-          {"members", stage.members},
-          {"attempt", stage.attempt},
-          {"cold", stage.cold},
-          {"waited", waited_of(stage)},
-          {"why", reason_of(stage, request.deadline)},
-          {"error", stage.error},
-          {"log", stage.log}};
+  ordered_json out = {{"stage", stage.stage},
+                      {"function", stage.function},
+                      {"ready_ms", after(stage.ready, arrival)},
+                      {"start_ms", after(stage.start, arrival)},
+                      {"end_ms", after(stage.end, arrival)},
+                      {"invoker", stage.invoker.valid() ? ordered_json(stage.invoker.value()) : ordered_json()},
+                      {"batch", stage.configuration.batch},
+                      {"vcpu", stage.configuration.vcpu},
+                      {"vgpu", stage.configuration.slices},
+                      {"members", stage.members},
+                      {"attempt", stage.attempt},
+                      {"cold", stage.cold},
+                      {"waited", waited_of(stage)},
+                      {"why", reason_of(stage, request.deadline)},
+                      {"error", stage.error},
+                      {"log", stage.log}};
+  if (stage.positions.slices != 0) {
+    out["gpu"] = stage.positions.gpu;
+    out["slices"] = slices_of(stage.positions);
+  }
+  return out;
+}
+
+// Since the start of the server.
+void add_use(ordered_json& gpu, const live::GpuUse& use) {
+  ordered_json busy = ordered_json::array();
+  for (const Duration& slice : use.busy) busy.push_back(slice.to_ms() / 1e3);
+  gpu["busy_s"] = std::move(busy);
+  gpu["batches"] = use.batches;
+  gpu["captures"] = use.captures;
+  gpu["bytes_in"] = use.bytes_in;
+  gpu["bytes_out"] = use.bytes_out;
+  gpu["loads"] = use.loads;
 }
 
 std::string_view name_of_level(Level level) {
@@ -158,6 +195,7 @@ ordered_json node_of(const live::NodeInfo& node, const Principal& principal) {
                     {"free", gpu.free},
                     {"memory", gpu.memory.count()},
                     {"memory_free", gpu.memory_free.count()}});
+    if (gpu.use) add_use(gpus.back(), *gpu.use);
   }
   for (const live::InstanceInfo& instance : node.instances) {
     if (!principal.sees(instance.tenant)) continue;
@@ -167,6 +205,7 @@ ordered_json node_of(const live::NodeInfo& node, const Principal& principal) {
                          {"level", name_of_level(instance.level)},
                          {"running", instance.running},
                          {"pid", instance.pid}});
+    if (instance.on_gpu) instances.back()["gpu"] = on_gpu_of(*instance.on_gpu);
   }
   return {{"id", node.id.value()},
           {"name", node.name},

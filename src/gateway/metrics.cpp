@@ -267,6 +267,51 @@ void append_nodes(std::string& out, const live::Snapshot& snapshot) {
   }
 }
 
+// Of GPUs that are really there.
+void append_gpus(std::string& out, const live::Snapshot& snapshot) {
+  const auto is_there = [](const live::GpuInfo& gpu) { return gpu.use.has_value(); };
+  if (std::ranges::none_of(snapshot.nodes, [&](const auto& node) { return std::ranges::any_of(node.gpus, is_there); }))
+    return;
+  const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto append) {
+    begin_family(out, name, type, help);
+    for (const live::NodeInfo& node : snapshot.nodes) {
+      for (std::size_t i = 0; i < node.gpus.size(); ++i) {
+        if (node.gpus[i].use) append(name, node, i, *node.gpus[i].use);
+      }
+    }
+  };
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t live::GpuUse::*count) {
+    each(name, "counter", help,
+         [&](std::string_view family, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse& use) {
+           append_sample(out, family, {{"node", node.name}, {"gpu", str(gpu)}}, use.*count);
+         });
+  };
+  each("sluice_gpu_slice_busy_seconds_total", "counter", "As long as the device took for batches on the slice",
+       [&](std::string_view name, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse& use) {
+         for (std::size_t slice = 0; slice < use.busy.size(); ++slice)
+           append_sample(out, name, {{"node", node.name}, {"gpu", str(gpu)}, {"slice", str(slice)}},
+                         use.busy[slice].to_ms() / 1e3);
+       });
+  counter("sluice_gpu_batches_total", "Batches that ran on it", &live::GpuUse::batches);
+  counter("sluice_gpu_captures_total", "CUDA graphs that were recorded", &live::GpuUse::captures);
+  counter("sluice_gpu_copied_in_bytes_total", "Inputs copied to it", &live::GpuUse::bytes_in);
+  counter("sluice_gpu_copied_out_bytes_total", "Outputs copied from it", &live::GpuUse::bytes_out);
+  counter("sluice_gpu_loads_total", "Functions that came to it, or back to it", &live::GpuUse::loads);
+  each("sluice_gpu_graphs", "gauge", "CUDA graphs that functions have",
+       [&](std::string_view name, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse&) {
+         std::uint64_t graphs = 0;
+         for (const live::InstanceInfo& instance : node.instances) {
+           if (instance.on_gpu && instance.on_gpu->gpu == gpu) graphs += instance.on_gpu->graphs;
+         }
+         append_sample(out, name, {{"node", node.name}, {"gpu", str(gpu)}}, graphs);
+       });
+  each("sluice_gpu_memory_booked_bytes", "gauge", "What the functions on it may take",
+       [&](std::string_view name, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse&) {
+         const live::GpuInfo& info = node.gpus[gpu];
+         append_sample(out, name, {{"node", node.name}, {"gpu", str(gpu)}}, (info.memory - info.memory_free).count());
+       });
+}
+
 template <std::size_t N>
 void append_histogram(std::string& out, std::string_view name, const AnswerMetrics::Whose& whose,
                       const std::array<double, N>& bounds, const CountHistogram<N>& histogram) {
@@ -370,6 +415,7 @@ std::string AnswerMetrics::page(const live::Snapshot& snapshot, const Principal&
   append_cold_starts(out, snapshot, principal);
   if (server) append_scheduler(out, snapshot);
   if (server) append_nodes(out, snapshot);
+  if (server) append_gpus(out, snapshot);
   append_triton(out, models);
   return out;
 }

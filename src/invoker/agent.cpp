@@ -63,9 +63,11 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
       arenas_(arenas),
       objects_(objects),
       hooks_(std::move(hooks)),
+      counters_(options_.gpus.devices.size()),
       limits_(options_.control_groups ? str("sluice-", ::getpid()) : ""),
       spawner_(options_.spawner),
       applications_(arenas),
+      forms_(options_.forms),
       batches_(options_, options_.seed,
                {.applications = applications_,
                 .objects = objects_,
@@ -94,7 +96,8 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                       Process& process = *instance.process;
                       if (const auto why = outgrown(process)) lose(process, *why);
                     },
-                .sample = hooks_.sample}) {
+                .sample = hooks_.sample,
+                .changed = [this] { publish(); }}) {
   if (!hooks_.note) hooks_.note = [](const Remark&) {};
 }
 
@@ -436,7 +439,11 @@ void Agent::publish() {
                       .version = instance->version,
                       .pid = session ? session->process().pid : 0,
                       .level = shown_level(*instance),
-                      .memory = instance->memory});
+                      .memory = instance->memory,
+                      .on_gpu = instance->process->on_gpu,
+                      .gpu = instance->gpu,
+                      .form = instance->form,
+                      .graphs = instance->graphs});
   }
   const std::lock_guard lock(status_mutex_);
   status_.swap(status);

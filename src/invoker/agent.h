@@ -22,6 +22,7 @@
 #include "invoker/cold_starts.h"
 #include "invoker/counters.h"
 #include "invoker/crash_pauses.h"
+#include "invoker/gpu_forms.h"
 #include "invoker/gpus.h"
 #include "invoker/mps.h"
 #include "invoker/patience.h"
@@ -47,6 +48,7 @@ struct AgentOptions : Patience {
   // function.
   std::map<Runtime, Sharing> sharing;
   Gpus gpus;               // of the one invoker that it stands for then
+  GpuForms forms;          // that were found before
   std::uint64_t seed = 1;  // of the times of emulated functions
   // What other machines hold; null: there are none. Whoever drives the agent also drives this one, in the same thread.
   bus::Objects* others = nullptr;
@@ -57,7 +59,8 @@ struct AgentHooks {
   std::function<void(Event)> event;
   std::function<void(BatchId batch, const std::string& line)> log;  // what a worker printed while the batch ran
   OnRemark note;
-  std::function<void(bus::Sampled)> sample;  // see want_sample()
+  std::function<void(bus::Sampled)> sample;         // see want_sample()
+  std::function<void(const GpuForms&)> forms = {};  // all of them, when there is a new one
 };
 
 class Agent {
@@ -164,7 +167,7 @@ class Agent {
   Reaper ending_;
 
   Applications applications_;
-  std::map<FunctionVersion, GpuForm> forms_;  // that functions were found to be best in on the GPUs here
+  GpuForms forms_;
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
   std::vector<Lingering> lingering_;

@@ -80,8 +80,9 @@ Process& Agent::process_for(const Instance& instance) {
   const std::uint16_t gpu = instance.wanted == Level::device ? instance.gpu : 0;
   const bool on_gpu = instance.wanted == Level::device && gpu < options_.gpus.devices.size();
   const auto sharing = options_.sharing.find(runtime);
-  const bool shared = on_gpu || (sharing != options_.sharing.end() && sharing->second.one_process &&
-                                 !has_own_interpreter(applications_.body(instance)));
+  const bool shared = (on_gpu && options_.gpus.mode != GpuMode::none) ||
+                      (!on_gpu && sharing != options_.sharing.end() && sharing->second.one_process &&
+                       !has_own_interpreter(applications_.body(instance)));
   for (auto& [id, process] : processes_) {
     if (!shared || !process->shared || process->invoker != instance.invoker || process->tenant != tenant ||
         process->runtime != runtime || process->gpu != gpu || process->on_gpu != on_gpu ||
@@ -98,17 +99,17 @@ Process& Agent::process_for(const Instance& instance) {
   made->on_gpu = on_gpu;
   made->shared = shared;
   const bool limited = runtime != Runtime::emulated && applications_.function(instance).memory.has_value();
-  made->memory_by_group = limited && !shared && limits_.limits_memory();
+  made->memory_by_group = limited && !shared && !on_gpu && limits_.limits_memory();
   return *processes_.emplace(made->id, std::move(made)).first->second;
 }
 
 void Agent::tell_to_load(Instance& instance) {
   Process& process = *instance.process;
   cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
+  const Body& body = applications_.body(instance);
   const auto form = forms_.find(instance.version);
-  const Status told =
-      process.session->load(instance.number, applications_.function(instance), applications_.body(instance),
-                            form == forms_.end() ? GpuForm{} : form->second);
+  const Status told = process.session->load(instance.number, applications_.function(instance), body,
+                                            form == forms_.end() ? body.form : form->second);
   if (!told && !process.session->hung_up()) {
     lose(process, str("cannot be told what to load: ", told.error().message));
   }
@@ -143,7 +144,13 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
   if (process.running == 0) process.idle = instance.loaded_at;
   instance.batches = loaded.batches;
   instance.memory = process.on_gpu ? loaded.device_memory : loaded.memory;
-  if (process.on_gpu && loaded.form.known()) forms_[instance.version] = loaded.form;
+  if (process.on_gpu) {
+    ++counters_.gpus[instance.gpu].loads;
+    instance.form = loaded.form;
+    // Finding out which form is best took its worker most of a second.
+    const bool news = loaded.form.known() && forms_.insert_or_assign(instance.version, loaded.form).second;
+    if (news && hooks_.forms) hooks_.forms(forms_);
+  }
   cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));
   if (!instance.ready_at) instance.ready_at = instance.since;
   hooks_.note(
@@ -175,6 +182,7 @@ void Agent::on_moved(Process& process, const wire::Moved& moved) {
   if (instance.leaving) return leave(instance);
   if (there && to != instance.wanted) return move(instance);
   if (there && to == Level::device) {
+    ++counters_.gpus[instance.gpu].loads;
     instance.ready_at = data::now();
     return;
   }

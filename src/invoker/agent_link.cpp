@@ -12,7 +12,8 @@ AgentLink::AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectSto
                     heard_.printed.push_back({batch, line});
                   },
               .note = machines.note,
-              .sample = [this](bus::Sampled sample) { heard_.samples.push_back(std::move(sample)); }}) {
+              .sample = [this](bus::Sampled sample) { heard_.samples.push_back(std::move(sample)); },
+              .forms = machines.forms}) {
   std::uint32_t next = 0;
   for (const NodeGroup& group : machines.nodes) {
     NodeGroup one = group;

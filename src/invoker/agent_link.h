@@ -18,6 +18,7 @@ class AgentLink final : public bus::Link {
     std::vector<NodeGroup> nodes;
     std::uint64_t epoch = 0;
     OnRemark note;
+    std::function<void(const GpuForms&)> forms = {};  // see AgentHooks
   };
   AgentLink(AgentOptions options, data::Arenas& arenas, data::ObjectStore& objects, const Machines& machines);
 

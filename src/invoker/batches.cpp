@@ -162,8 +162,29 @@ void Batches::take(Process& process, Session::Answer& answer) {
   // It is learned from, so no worker can say more than the time that passed.
   batch.measured += std::clamp(answer.ran.took, Duration{}, data::now() - batch.began - batch.measured);
   batch.first |= answer.ran.first;
+  if (process.on_gpu) count_on_gpu(batch, answer.ran);
   keep(batch, *rows);
   next_group(batch);
+}
+
+// What the device says is no longer than what passed here.
+void Batches::count_on_gpu(Running& batch, const wire::Ran& ran) {
+  GpuCounters& gpu = parts_.counters.gpus[batch.instance->process->gpu];
+  const Duration busy = std::clamp(ran.on_device, Duration{}, data::now() - batch.told);
+  for (std::size_t slice = 0; slice < gpu.busy_ns.size(); ++slice) {
+    if ((batch.start.positions.slices >> slice & 1) != 0)
+      gpu.busy_ns[slice] += static_cast<std::uint64_t>(busy.count_ns());
+  }
+  ++gpu.batches;
+  if (ran.graphs.captured) ++gpu.captures;
+  for (const std::uint32_t m : batch.group) {
+    for (const data::Tensor& tensor : batch.inputs[m]) gpu.bytes_in += tensor.size;
+  }
+  for (const wire::Placed& output : ran.outputs) gpu.bytes_out += output.size;
+  const GraphUse now{.kept = ran.graphs.kept, .never = ran.graphs.never};
+  if (batch.instance->graphs == now) return;
+  batch.instance->graphs = now;
+  hooks_.changed();
 }
 
 void Batches::explain_end(Process& process, std::string& error) const {

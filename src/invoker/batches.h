@@ -37,6 +37,7 @@ class Batches {
     std::function<void(Process&)> ending;      // a batch in it will be over
     std::function<void(Instance&)> over;       // a batch of it is
     std::function<void(bus::Sampled)> sample;  // may be none
+    std::function<void()> changed;             // what is said of an instance
   };
   Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks);
 
@@ -70,6 +71,7 @@ class Batches {
   void begin(Running& batch);
   void next_group(Running& batch);
   void skip_group(Running& batch, const std::string& error);
+  void count_on_gpu(Running& batch, const wire::Ran& ran);
   // A program ended: the worker's control group and its log say why.
   void explain_end(Process& process, std::string& error) const;
   void keep(Running& batch, std::vector<RowResult>& rows);

@@ -39,7 +39,8 @@ Status Session::load(std::uint32_t number, const Function& function, const Body&
                   .outputs = function.outputs};
   if (options_.slices == 0) return tell(wire::ToWorker(std::move(load)));
   load.device = 0;  // it sees one GPU alone
-  load.form = form;
+  load.memory = function.memory;
+  load.body.form = form;
   wire::Descriptor model;
   if (body.runtime == Runtime::torch) model = wire::Descriptor(::open(body.model.c_str(), O_RDONLY | O_CLOEXEC));
   const std::vector<int> along = model.valid() ? std::vector{model.get()} : std::vector<int>();

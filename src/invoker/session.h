@@ -47,7 +47,8 @@ class Session {
 
   // Errors of these: the worker cannot be told, too_large: the message has too many parts and was not sent.
   [[nodiscard]] Status hello();
-  // `number` names the function from now on; `form`: that it is to have on a GPU. REQUIRES: it is free.
+  // `number` names the function from now on; `form`: that it is to have on a GPU, in place of its body's. REQUIRES: it
+  // is free.
   [[nodiscard]] Status load(std::uint32_t number, const Function& function, const Body& body, GpuForm form = {});
   [[nodiscard]] bool is_loading(std::uint32_t number) const;
   // Takes it off its GPU, or puts it back there. REQUIRES: it is loaded, on a GPU, and no batch of it is under way.

@@ -11,6 +11,8 @@
 #include "data/arena.h"
 #include "domain/commands.h"
 #include "domain/events.h"
+#include "domain/gpu_form.h"
+#include "domain/graph_use.h"
 #include "invoker/crash_pauses.h"
 #include "invoker/output_size.h"
 #include "invoker/process_id.h"
@@ -27,6 +29,10 @@ struct WorkerStatus {
   std::int64_t pid = 0;
   Level level = Level::process;  // as far as its process has it
   Bytes memory;                  // that loading it took, as its worker says: of its GPU where it is on one
+  bool on_gpu = false;
+  std::uint16_t gpu = 0;
+  GpuForm form;
+  GraphUse graphs;
 };
 
 struct Instance;
@@ -80,6 +86,8 @@ struct Instance {
   std::uint32_t running = 0;
   std::optional<Bytes> memory_max;  // it may hold; none: whatever it takes
   Bytes memory;                     // that loading it took, as its worker says
+  GpuForm form;                     // on a GPU
+  GraphUse graphs;                  // as its last batch told
   OutputSize outputs;
 
   [[nodiscard]] CrashPauses::Function what() const { return {application, function}; }

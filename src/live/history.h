@@ -60,6 +60,7 @@ class History {
     Time ready, start, end;
     InvokerId invoker;
     Configuration configuration;
+    SlicePositions positions;
     std::uint32_t members = 1, attempt = 0, item = 0;
     bool cold = false;
     Time loaded;  // where it is cold: when its function was

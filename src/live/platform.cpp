@@ -43,6 +43,27 @@ std::vector<ColdStartStats> cold_of(const invoker::ColdStarts& starts) {
   return out;
 }
 
+std::optional<OnGpu> on_gpu_of(const invoker::WorkerStatus& worker) {
+  if (!worker.on_gpu) return std::nullopt;
+  return OnGpu{.gpu = worker.gpu,
+               .form = worker.form,
+               .weights = worker.memory,
+               .graphs = worker.graphs.kept,
+               .kernel_by_kernel = worker.graphs.never};
+}
+
+GpuUse use_of(const invoker::GpuCounters& counted, std::uint32_t slices) {
+  GpuUse out{.busy = {},
+             .batches = counted.batches,
+             .captures = counted.captures,
+             .bytes_in = counted.bytes_in,
+             .bytes_out = counted.bytes_out,
+             .loads = counted.loads};
+  for (std::size_t slice = 0; slice < std::min<std::size_t>(slices, counted.busy_ns.size()); ++slice)
+    out.busy.push_back(Duration::ns(static_cast<std::int64_t>(counted.busy_ns[slice])));
+  return out;
+}
+
 }  // namespace
 
 Platform::Platform(PlatformOptions options)
@@ -87,6 +108,9 @@ Status Platform::begin() {
   if (!applications) return applications.error();
   const auto unfinished = store->unfinished_requests();
   if (!unfinished) return unfinished.error();
+  const auto forms = store->get(forms_name());
+  if (!forms) return forms.error();
+  if (*forms) options_.agent.forms = invoker::gpu_forms_of(**forms);
   auto reader = store::Reader::open(options_.directory);
   if (!reader) return reader.error();
   reader_ = std::make_unique<store::Reader>(std::move(*reader));
@@ -117,7 +141,10 @@ Status Platform::make_runner(std::uint64_t epoch) {
   if (!log) return log.error();
   machines_ = std::make_unique<invoker::AgentLink>(
       options_.agent, arenas_, objects_,
-      invoker::AgentLink::Machines{options_.nodes, epoch, [this](const Remark& remark) { say(remark); }});
+      invoker::AgentLink::Machines{.nodes = options_.nodes,
+                                   .epoch = epoch,
+                                   .note = [this](const Remark& remark) { say(remark); },
+                                   .forms = [this](const invoker::GpuForms& forms) { keep_forms(forms); }});
   runner_ = std::make_unique<Runner>(
       std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{*machines_, agent().waker()},
       Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
@@ -127,6 +154,17 @@ Status Platform::make_runner(std::uint64_t epoch) {
       options_.mailbox_max);
   desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};
+}
+
+// What is best on one kind of GPU need not be on another.
+std::string Platform::forms_name() const {
+  const auto& gpus = options_.agent.gpus.devices;
+  return str("gpu-forms ", gpus.empty() ? "" : gpus.front().name);
+}
+
+void Platform::keep_forms(const invoker::GpuForms& forms) {
+  writer_->post([name = forms_name(), text = invoker::to_text(forms)](store::Store& s) { return s.set(name, text); },
+                [](const Status&) {});
 }
 
 void Platform::make_parts(store::Store store, const std::vector<store::Request>& unfinished) {
@@ -371,7 +409,13 @@ void Platform::describe(Snapshot& snapshot) const {
                                                                 .function = worker.function,
                                                                 .version = worker.version,
                                                                 .level = worker.level,
-                                                                .pid = worker.pid});
+                                                                .pid = worker.pid,
+                                                                .on_gpu = on_gpu_of(worker)});
+  }
+  if (snapshot.nodes.size() == 1) {  // GPUs that are there are of this one machine
+    std::vector<GpuInfo>& gpus = snapshot.nodes.front().gpus;
+    for (std::size_t i = 0; i < std::min(gpus.size(), counters.gpus.size()); ++i)
+      gpus[i].use = use_of(counters.gpus[i], gpus[i].slices);
   }
   for (NodeInfo& node : snapshot.nodes) {
     node.vcpu_enforced = agent().limits().describe_cpu();

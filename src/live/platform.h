@@ -88,6 +88,9 @@ class Platform final : public Service {
   [[nodiscard]] Status begin();
   [[nodiscard]] Status make_runner(std::uint64_t epoch);
   void make_parts(store::Store store, const std::vector<store::Request>& unfinished);
+  // Of GPUs: kept in the store.
+  [[nodiscard]] std::string forms_name() const;
+  void keep_forms(const invoker::GpuForms& forms);
   void set_quota(const store::Tenant& tenant);
   void describe(Snapshot& snapshot) const;
   [[nodiscard]] invoker::Agent& agent() const { return machines_->agent(); }

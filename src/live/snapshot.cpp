@@ -67,17 +67,35 @@ const Model* Snapshot::find(std::string_view tenant, std::string_view name) cons
   return application != nullptr ? application : find_in(all.subspan(applications), name);
 }
 
+namespace {
+
+// Whether it is an instance of the function, and loaded.
+auto loaded_of(std::string_view tenant, const Function& function) {
+  return [tenant, &function, version = code_of(function)](const InstanceInfo& instance) {
+    return instance.level >= Level::host && instance.tenant == tenant && instance.function == function.name &&
+           instance.version == version;
+  };
+}
+
+}  // namespace
+
 std::vector<std::string> Snapshot::machines_of(std::string_view tenant, const Function& function) const {
   std::vector<std::string> out;
-  const std::uint64_t version = code_of(function);
+  const auto loaded = loaded_of(tenant, function);
   for (const NodeInfo& node : nodes) {
-    const bool there = std::ranges::any_of(node.instances, [&](const InstanceInfo& instance) {
-      return instance.level >= Level::host && instance.tenant == tenant && instance.function == function.name &&
-             instance.version == version;
-    });
-    if (there) out.push_back(node.name);
+    if (std::ranges::any_of(node.instances, loaded)) out.push_back(node.name);
   }
   return out;
+}
+
+std::optional<OnGpu> Snapshot::on_gpu(std::string_view tenant, const Function& function) const {
+  const auto loaded = loaded_of(tenant, function);
+  for (const NodeInfo& node : nodes) {
+    for (const InstanceInfo& instance : node.instances) {
+      if (instance.on_gpu && loaded(instance)) return instance.on_gpu;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace sluice::live

@@ -19,6 +19,7 @@
 #include "domain/configuration.h"
 #include "domain/event_parts.h"
 #include "domain/ids.h"
+#include "live/on_gpu.h"
 #include "live/time_counts.h"
 
 namespace sluice::live {
@@ -145,10 +146,12 @@ struct InstanceInfo {
   Level level = Level::none;
   std::uint32_t running = 0;
   std::int64_t pid = 0;  // 0: no process
+  std::optional<OnGpu> on_gpu = {};
 };
 struct GpuInfo {
   std::uint32_t slices = 0, free = 0;
   Bytes memory, memory_free;
+  std::optional<GpuUse> use = {};  // of those that are really there
 };
 struct NodeInfo {
   InvokerId id;
@@ -188,6 +191,8 @@ struct Snapshot {
   [[nodiscard]] const Model* find(std::string_view tenant, std::string_view name) const;
   // The names of the machines where the function is loaded, whichever of its tenant's applications it was loaded for.
   [[nodiscard]] std::vector<std::string> machines_of(std::string_view tenant, const Function& function) const;
+  // How it runs on a GPU; nothing: it is on none.
+  [[nodiscard]] std::optional<OnGpu> on_gpu(std::string_view tenant, const Function& function) const;
 };
 
 enum class RequestState : std::uint8_t { running, met, late, rejected, failed, cancelled };
@@ -198,6 +203,7 @@ struct StageRecord {
   Time ready, start, end;  // end: zero while it runs
   InvokerId invoker;
   Configuration configuration;
+  SlicePositions positions;
   std::uint32_t members = 1;  // of its batch
   std::uint32_t attempt = 0;
   bool cold = false;  // it waited for its function to be loaded

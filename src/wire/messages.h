@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,11 +21,12 @@
 #include "domain/function.h"
 #include "domain/gpu_form.h"
 #include "domain/gpu_mode.h"
+#include "domain/graph_use.h"
 
 namespace sluice::wire {
 
 inline constexpr std::size_t message_bytes_max = 128u << 10;
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::int32_t kAllRows = -1;
 inline constexpr std::int32_t kHost = -1;            // in place of a device's number: memory of the machine
 inline constexpr std::uint32_t lanes_max = 64;       // batches that a process runs at once
@@ -65,8 +67,8 @@ struct Load {                  // answered with Loaded
   std::vector<Port> inputs, outputs;  // as declared; empty: not declared
   std::uint32_t threads = 1;
   std::int32_t device = kHost;  // where it is to run
-  GpuForm form;                 // on a GPU
-  void visit(auto& archive) { archive(function, name, body, inputs, outputs, threads, device, form); }
+  std::optional<Bytes> memory;  // of a GPU that it may take; none: whatever there is
+  void visit(auto& archive) { archive(function, name, body, inputs, outputs, threads, device, memory); }
 };
 struct Move {  // takes a function off its device (host), or puts it back (device); answered with Moved
   std::uint32_t function = 0;
@@ -134,7 +136,8 @@ struct Ran {
   Duration took;                        // execution alone
   Duration on_device;                   // of it, as a GPU measured it; none on CPUs
   bool first = false;                   // later ones will be shorter: something was prepared on the way
-  void visit(auto& archive) { archive(batch, cancelled, error, row_errors, outputs, took, on_device, first); }
+  GraphUse graphs;                      // on a GPU
+  void visit(auto& archive) { archive(batch, cancelled, error, row_errors, outputs, took, on_device, first, graphs); }
 };
 struct Wanted {  // the outputs do not fit; answered with Grant
   std::uint64_t batch = 0;

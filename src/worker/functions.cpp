@@ -28,7 +28,7 @@ Result<std::unique_ptr<engine::Engine>> Functions::made(const wire::Load& load, 
   }
   auto engine = make_(load.body.runtime, on_gpu ? engine::Device::gpu : engine::Device::cpu);
   if (!engine) return engine.error();
-  engine::LoadInto into{.threads = std::max(load.threads, 1u), .gpu = {}, .form = load.form, .model = model};
+  engine::LoadInto into{.threads = std::max(load.threads, 1u), .gpu = {}, .memory = load.memory, .model = model};
   if (on_gpu) {
     into.gpu = gpu_;
     into.gpu->device = load.device;

@@ -35,6 +35,7 @@ void answer_with(engine::Outputs outputs, const Mapping& mapping, wire::Ran& ran
   ran.row_errors = std::move(outputs.row_errors);
   ran.on_device = outputs.on_device;
   ran.first = outputs.first;
+  ran.graphs = outputs.graphs;
   const std::size_t share = wire::message_bytes_max / 2 / std::max<std::size_t>(ran.row_errors.size(), 1);
   for (std::string& error : ran.row_errors) shorten(error, std::min(share, kErrorLength));
   for (engine::BatchTensor& output : outputs.tensors) {

@@ -1,7 +1,4 @@
 // Several batches at once: this thread reads messages and hands them to the lane they are for.
-#include <sys/socket.h>
-
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -14,10 +11,10 @@
 
 #include "base/text.h"
 #include "wire/messages.h"
+#include "worker/alarm.h"
 #include "worker/lanes.h"
 #include "worker/run_batch.h"
 #include "worker/serve.h"
-#include "worker/stopwatch.h"
 
 namespace sluice::worker {
 namespace {
@@ -33,13 +30,14 @@ struct UnderWay {
   std::optional<wire::Space> grant;
 };
 
-class Context : public GrantedSpace {
+class LaneContext : public GrantedSpace {
  public:
-  Context(wire::Channel& channel, const Mapping& mapping, UnderWay& batch)
+  LaneContext(wire::Channel& channel, const Mapping& mapping, UnderWay& batch, Alarm& alarm)
       : GrantedSpace(mapping,
                      mapping.at(batch.run.outputs.offset, batch.run.outputs.size).value_or(std::span<std::byte>{})),
         channel_(channel),
-        batch_(batch) {}
+        batch_(batch),
+        alarm_(alarm) {}
 
   bool sleep_until(std::int64_t instant_ns) override {
     const std::chrono::steady_clock::time_point instant{std::chrono::nanoseconds(instant_ns)};
@@ -48,6 +46,7 @@ class Context : public GrantedSpace {
     return !gave_up_;
   }
   [[nodiscard]] bool gave_up() const { return gave_up_; }
+  void nearly_done() override { alarm_.ring(); }
 
  private:
   std::optional<wire::Space> ask(std::uint64_t bytes) override {
@@ -63,6 +62,7 @@ class Context : public GrantedSpace {
 
   wire::Channel& channel_;
   UnderWay& batch_;
+  Alarm& alarm_;
   bool gave_up_ = false;
 };
 
@@ -90,7 +90,7 @@ class Reader {
   Status serve() {
     std::string bytes;
     for (;;) {
-      if (!positions_.empty()) look_for_message();
+      if (!positions_.empty()) alarm_.sleep_until_readable(channel_.descriptor());
       came_along_.clear();
       if (channel_.receive(bytes, &came_along_) != wire::Received::message) break;
       auto message = wire::decode_to_worker(bytes);
@@ -102,17 +102,8 @@ class Reader {
   }
 
  private:
-  // A GPU that works for many is told something every few hundred microseconds, and a thread that sleeps wakes up late.
-  static constexpr Duration kSpin = Duration::us(60);
   static constexpr std::size_t kPositionsMax = 256;  // of 64 slices a buddy layout has 127
 
-  void look_for_message() const {
-    const Stopwatch since;
-    char first = 0;
-    while (since.elapsed() < kSpin && ::recv(channel_.descriptor(), &first, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-           errno == EAGAIN) {
-    }
-  }
   static void tell(UnderWay& batch, auto&& change) {
     {
       const std::lock_guard lock(batch.mutex);
@@ -205,7 +196,7 @@ class Reader {
     const auto known = positions_.find(positions.slices);
     if (known != positions_.end()) return known->second.get();
     if (positions_.size() >= kPositionsMax) return nullptr;
-    return positions_.emplace(positions.slices, std::make_unique<Lanes>(1, kSpin)).first->second.get();
+    return positions_.emplace(positions.slices, std::make_unique<Lanes>(1, Alarm::kLook)).first->second.get();
   }
   // A batch that has some of these slices for itself. Of CPUs any number of batches may use the same.
   [[nodiscard]] std::optional<std::uint64_t> in_the_way(const SlicePositions& wanted) const {
@@ -222,7 +213,7 @@ class Reader {
       if (batch.cancelled || batch.over) return;  // answered
       batch.begun = true;
     }
-    Context context(channel_, mapping_, batch);
+    LaneContext context(channel_, mapping_, batch, alarm_);
     engine::Engine& engine = *batch.function->engine;
     std::unique_lock one_at_a_time(batch.function->one_at_a_time, std::defer_lock);
     if (!engine.concurrent()) one_at_a_time.lock();
@@ -245,6 +236,7 @@ class Reader {
 
   wire::Channel& channel_;
   const Mapping& mapping_;
+  Alarm alarm_;
   std::vector<wire::Descriptor> came_along_;  // with the message at hand: of a Load the model
   Functions functions_;
   bool has_gpu_;

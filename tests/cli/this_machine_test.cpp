@@ -50,6 +50,38 @@ TEST(ThisMachine, LetsTenantsComputeAtTheSameTimeWhereThatIsAskedFor) {
             "green contexts, 8 slices of 16 SMs; tenants at the same time (MPS)");
 }
 
+TEST(ThisMachine, SharesGpusAsItIsTold) {
+  const auto described = [](const char* mode, bool mps = false) {
+    UpOptions options;
+    options.gpu_mode = mode;
+    options.gpu_mps = mps;
+    return shared_as(options, read_gpus(kTwo).value())->describe();
+  };
+  EXPECT_EQ(described("priority"),
+            "not enforced: 8 streams share all SMs, those of fewer slices first; tenants take turns");
+  EXPECT_EQ(described("none"), "not enforced: a process for each function, the driver shares time among them");
+  EXPECT_EQ(described("none", true), "not enforced: a process for each function, all at the same time (MPS)");
+}
+
+TEST(ThisMachine, TakesMigDevicesAsGpusOfOneSlice) {
+  const auto found = read_gpus(
+      "MIG-11111111-2222-3333-4444-555555555555\t16\t17000000000\tNVIDIA H200 MIG 1g.18gb\n"
+      "MIG-66666666-7777-8888-9999-000000000000\t16\t17000000000\tNVIDIA H200 MIG 1g.18gb\n");
+  ASSERT_TRUE(found.ok());
+  const auto shared = shared_as({}, *found);
+  ASSERT_TRUE(shared.ok());
+  EXPECT_EQ(shared->mode, GpuMode::mig);
+  EXPECT_EQ(shared->slices, 1u);
+  EXPECT_EQ(this_machine(*shared).gpus, 2u);
+  UpOptions options;
+  options.gpu_slices = 2;
+  EXPECT_EQ(shared_as(options, *found).error().message, "--gpu-slices 2: a MIG device is one slice");
+  options = {};
+  options.gpu_mode = "mig";
+  EXPECT_EQ(shared_as(options, read_gpus(kTwo).value()).error().message,
+            "--gpu-mode mig: NVIDIA H200 has no MIG devices (`nvidia-smi -L` lists them; Sluice never makes any)");
+}
+
 TEST(ThisMachine, HasNoGpusWhereNoneAreFoundOrWanted) {
   UpOptions options;
   EXPECT_EQ(this_machine(*shared_as(options, {})).gpus, 0u);

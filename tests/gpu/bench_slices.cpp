@@ -70,6 +70,21 @@ void neighbours(GpuWorker& worker, const Network& small, const Network& heavy, s
   print(small.name.c_str(), 1, str(how, ", beside six ", heavy.name).c_str(), measured(worker, callers, seconds, 0));
 }
 
+// The small one has one slice and goes first, heavy ones have two each.
+void priorities(const std::string& program, const Network& small, const Network& heavy, std::uint32_t heavy_rows,
+                double seconds) {
+  GpuWorker worker(program, GpuMode::priority, 16);
+  for (std::uint32_t i = 0; const Network* network : {&small, &heavy}) {
+    if (const auto loaded = worker.load(i++, *network); !loaded.error.empty()) fail(loaded.error);
+  }
+  std::vector<std::unique_ptr<Caller>> callers;
+  callers.push_back(std::make_unique<Caller>(worker, small, 0, 1, 1, 0));
+  for (std::uint32_t i = 1; i < kSlices; ++i)
+    callers.push_back(std::make_unique<Caller>(worker, heavy, 1, heavy_rows, std::uint64_t{3} << (2 * i), i));
+  print(small.name.c_str(), 1, str("first of streams, beside six ", heavy.name).c_str(),
+        measured(worker, callers, seconds, 0));
+}
+
 void whole(GpuWorker& worker, const Network& network, std::uint32_t function, std::uint32_t rows, double seconds) {
   std::vector<std::unique_ptr<Caller>> one;
   one.push_back(std::make_unique<Caller>(worker, network, function, rows, (1u << kSlices) - 1, 0));
@@ -129,8 +144,10 @@ void platform_cost(const std::string& program, const Network& network, double se
     (void)play(worker, one, 0.3, false);
     (void)play(worker, one, seconds);
     const double bare = bare_us(**engine, *arena, network, slices, seconds), through = percentile(one[0]->wall_us, 0.5);
-    std::printf("%s batch 1, %s: %.0f us bare with its copies, %.0f through the worker: %.0f more\n",
-                network.name.c_str(), slices == 1 ? "one slice" : "whole GPU", bare, through, through - bare);
+    std::printf(
+        "%s batch 1, %s: %.0f us bare with its copies, %.0f through the worker: %.0f more (p90 %.0f, p99 %.0f)\n",
+        network.name.c_str(), slices == 1 ? "one slice" : "whole GPU", bare, through, through - bare,
+        percentile(one[0]->wall_us, 0.9), percentile(one[0]->wall_us, 0.99));
   }
 }
 
@@ -163,5 +180,7 @@ int main(int argc, char** argv) {
     for (const std::uint32_t rows : {1u, 4u}) throughput(worker, deeplab, 1, rows, how, seconds);
     for (const std::uint32_t rows : {1u, 8u}) throughput(worker, vit, 2, rows, how, seconds);
   }
+  priorities(argv[1], resnet, resnet, 32, seconds);
+  priorities(argv[1], resnet, deeplab, 4, seconds);
   return 0;
 }

@@ -1,5 +1,5 @@
 // Whether networks answer on a GPU what they answer in double precision on a CPU: every way in which a batch can run.
-// usage: check_networks WORKER MODELS [fault]; with that the last check alone
+// usage: check_networks WORKER MODELS [limits]; with that the last checks alone, of memory and faults
 #include <cmath>
 
 #include "gpu/gpu_worker.h"
@@ -93,6 +93,37 @@ bool check_fault(const std::string& program, const Network& reads, const Network
   return true;
 }
 
+// A function gets what its `memory` says, and another one of its tenant goes on; with more of it the same batch runs.
+bool check_memory(const std::string& program, const Network& grows, const Network& other) {
+  constexpr std::uint32_t kRows = 8;
+  const GpuForm form{Precision::fp16, MemoryLayout::channels_first};
+  GpuWorker worker(program, GpuMode::green, 7);
+  if (const auto loaded = worker.load(0, other, form, Bytes::gb(1)); !loaded.error.empty()) fail(loaded.error);
+  const auto refused = worker.load(1, other, form, Bytes::mb(20));
+  std::printf("weights that are larger than `memory`: %s\n", refused.error.c_str());
+  if (refused.error.empty()) return false;
+  if (const auto loaded = worker.load(2, grows, form, Bytes::gb(1)); !loaded.error.empty()) fail(loaded.error);
+  Caller beside(worker, other, 0, 1, 1, 1);
+  for (int i = 0; i < 3; ++i) beside.call_and_wait();
+  for (int time = 0; time < 3; ++time) {
+    Caller caller(worker, grows, 2, kRows, 2, 2);
+    caller.call();
+    const auto message = worker.next();
+    const auto* ran = std::get_if<wire::Ran>(&message);
+    if (ran == nullptr || !ran->error.starts_with("OutOfMemory")) {
+      std::printf("a batch took more than its `memory`: WRONG %s\n", ran == nullptr ? "" : ran->error.c_str());
+      return false;
+    }
+    if (time == 0) std::printf("activations that are larger than `memory`: %s\n", ran->error.c_str());
+    beside.call_and_wait();
+  }
+  worker.unload(2);
+  if (const auto loaded = worker.load(2, grows, form, Bytes::gb(60)); !loaded.error.empty()) fail(loaded.error);
+  Caller caller(worker, grows, 2, kRows, 2, 2);
+  for (int time = 0; time < 3; ++time) caller.call_and_wait();
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,6 +146,7 @@ int main(int argc, char** argv) {
                                GpuForm{Precision::bf16, MemoryLayout::channels_last}})
       good = check(worker, 9, networks[0], folder, form) && good;
   }
+  good = check_memory(argv[1], network("grows", 32, {3 * 32 * 32}), networks[0]) && good;
   good = check_fault(argv[1], network("reads", 32, {3 * 32 * 32}), networks[0]) && good;
   std::puts(good ? "ok: all answers are right" : "error: some answers are wrong");
   return good ? 0 : 1;

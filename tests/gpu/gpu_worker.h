@@ -107,14 +107,15 @@ class GpuWorker {
     if (!message) fail(message.error().message);
     return std::move(*message);
   }
-  wire::Loaded load(std::uint32_t number, const Network& network, GpuForm form = {}) {
+  wire::Loaded load(std::uint32_t number, const Network& network, GpuForm form = {},
+                    std::optional<Bytes> memory = std::nullopt) {
     send(wire::Load{.function = number,
                     .name = network.name,
-                    .body = {.runtime = Runtime::torch, .model = network.file},
+                    .body = {.runtime = Runtime::torch, .model = network.file, .form = form},
                     .inputs = {network.input()},
                     .outputs = {network.output()},
                     .device = 0,
-                    .form = form});
+                    .memory = memory});
     for (;;) {
       auto message = next();
       if (auto* loaded = std::get_if<wire::Loaded>(&message)) return *loaded;

@@ -11,7 +11,7 @@ import torch
 import torchvision
 
 SIZES = {"resnet50": 224, "resnet50_other": 224, "vit_b_16": 224, "mobilenet_v3_large": 224, "deeplabv3_resnet50": 384, "looks": 32, "mixes": 32,
-         "reads": 32}
+         "reads": 32, "grows": 32}
 
 
 class Segment(torch.nn.Module):
@@ -52,11 +52,19 @@ class Reads(torch.nn.Module):
         return self.table((x.flatten(1) * 1000).long() // 11).flatten(1)
 
 
+class Grows(torch.nn.Module):
+    """Takes 3 GB of memory for every row."""
+
+    def forward(self, x):
+        large = torch.empty([x.size(0), 1500000000], dtype=torch.float16, device=x.device)
+        return x.flatten(1) * 2 + large[:, :1].zero_()
+
+
 def network_of(name):
     torch.manual_seed(5 if name.endswith("_other") else 1)
     name = name.removesuffix("_other")
-    if name in ("looks", "mixes", "reads"):
-        return {"looks": Looks, "mixes": Mixes, "reads": Reads}[name]()
+    if name in ("looks", "mixes", "reads", "grows"):
+        return {"looks": Looks, "mixes": Mixes, "reads": Reads, "grows": Grows}[name]()
     if name.startswith("deeplab"):
         return Segment(torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None))
     return getattr(torchvision.models, name)(weights=None)
@@ -82,7 +90,7 @@ def main():
         torch.manual_seed(3)
         sample = torch.rand(2, 3, size, size)
         with torch.inference_mode():
-            traced = torch.jit.script(network) if name == "looks" else torch.jit.trace(network, sample[:1], check_trace=False)
+            traced = torch.jit.script(network) if name in ("looks", "grows") else torch.jit.trace(network, sample[:1], check_trace=False)
             torch.jit.save(traced, str(folder / f"{name}.pt"))
             answer = torch.cat([network.double()(sample[i : i + 1].double()) for i in range(2)])
         sample.numpy().tofile(folder / f"{name}.input")

@@ -203,5 +203,62 @@ TEST_F(GpuTest, AFunctionThatIsLargerThanItSaysIsRefusedAndTheOthersStay) {
   EXPECT_EQ(scene_->agent().counters().crashes, 0u);
 }
 
+TEST_F(GpuTest, FunctionsHaveProcessesOfTheirOwnWhereTheDriverSharesTime) {
+  invoker::AgentOptions apart = options();
+  apart.gpus.mode = GpuMode::none;
+  scene_.emplace(application("f"), apart);
+  load(1);
+  load(2, 1);
+  (void)scene_->next<InstanceLoaded>();
+  (void)scene_->next<InstanceLoaded>();
+  const auto workers = scene_->agent().workers();
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_NE(workers[0].pid, workers[1].pid);
+}
+
+TEST_F(GpuTest, AFormThatWasFoundBeforeIsNotLookedForAgain) {
+  const auto seen = [this] { return scene_->agent().workers().at(0).form; };
+  begin("f");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  EXPECT_FALSE(seen().rows_apart);  // it was told no form
+  invoker::AgentOptions again = options();
+  again.forms[code_of(application("f").functions[0])] = seen();
+  scene_.emplace(application("f"), again);
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  EXPECT_TRUE(seen().rows_apart);  // it was
+}
+
+TEST_F(GpuTest, CountsWhatAGpuDoes) {
+  begin("by-kernel");
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  for (const std::uint64_t batch : {1, 2}) {
+    start(batch, 0b110);
+    (void)scene_->next<BatchFinished>();
+  }
+  const invoker::GpuCounters& gpu = scene_->agent().counters().gpus[0];
+  EXPECT_EQ(gpu.batches, 2u);
+  EXPECT_EQ(gpu.captures, 1u);
+  EXPECT_EQ(gpu.loads, 1u);
+  EXPECT_EQ(gpu.busy_ns[0], 0u);
+  EXPECT_EQ(gpu.busy_ns[1], 2'000u);
+  EXPECT_EQ(gpu.busy_ns[2], 2'000u);
+  EXPECT_GT(gpu.bytes_in, 0u);
+  EXPECT_EQ(gpu.bytes_in, gpu.bytes_out);
+  EXPECT_EQ(scene_->agent().counters().gpus[1].batches, 0u);
+  const invoker::WorkerStatus worker = scene_->agent().workers().at(0);
+  EXPECT_EQ(worker.graphs, (GraphUse{.kept = 3, .captured = false, .never = true}));
+}
+
+TEST(GpuForms, SurviveAsText) {
+  const invoker::GpuForms forms{{7, {Precision::fp16, MemoryLayout::channels_last, true}},
+                                {~FunctionVersion{0}, {Precision::fp32, MemoryLayout::channels_first}}};
+  EXPECT_EQ(invoker::gpu_forms_of(invoker::to_text(forms)), forms);
+  EXPECT_TRUE(
+      invoker::gpu_forms_of("7 fp16\nx fp16 channels_last\n8 best channels_last\n9 fp99 channels_first\n").empty());
+}
+
 }  // namespace
 }  // namespace sluice::invoker_test

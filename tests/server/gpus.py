@@ -52,6 +52,25 @@ def run(folder, _):
         environment = Path(f"/proc/{instances[0]['pid']}/environ").read_bytes()
         if b"CUDA_VISIBLE_DEVICES=GPU-00000000-0000-0000-0000-000000000001\0" not in environment:
             raise Failure("the worker may use another GPU")
+        wait_until("all are counted", lambda: server.get("/v1/nodes")["nodes"][0]["gpus"][0]["batches"] == 40)
+        instances = server.get("/v1/nodes")["nodes"][0]["instances"]
+        expect("how it runs", instances[0]["gpu"], {"number": 0, "precision": "fp16", "layout": "channels_last", "weights": 1000000, "graphs": 3,
+                                                    "kernel_by_kernel": False, "row_by_row": False})
+        expect("what applications say", server.get("/v1/applications")["applications"][0]["functions"][0]["gpu"]["graphs"], 3)
+        metrics = server.call("GET", "/metrics")[2].decode()
+        for line in ('sluice_gpu_batches_total{node="node-0",gpu="0"} 40', 'sluice_gpu_graphs{node="node-0",gpu="0"} 6'):
+            if line not in metrics:
+                raise Failure(f"{line} is not among the metrics")
+        request = server.get("/v1/requests")["requests"][0]["id"]
+        for stage in server.get(f"/v1/requests/{request}/trace")["stages"]:
+            expect("slices of a stage", (stage["gpu"], len(stage["slices"])), (0, stage["vgpu"]))
+        server.stop()
+    # What was found out of functions is known to the next start: the worker is told their forms, and says so.
+    with Server(f"{folder}/data", "--objects", "64MB", environment={"SLUICE_WORKER": str(script)}) as server:
+        wait_until("it is ready again", lambda: server.call("GET", "/v2/health/ready")[0] == 200)
+        expect("a call", server.call("POST", "/v2/models/app/infer", floats(1.0))[0], 200)
+        known = lambda: [one["gpu"]["row_by_row"] for one in server.get("/v1/nodes")["nodes"][0]["instances"] if one["level"] == "device"]
+        wait_until("their forms are known", lambda: known() == [True, True])
         server.stop()
     with Server(f"{folder}/without", "--gpus", "none", environment={"SLUICE_WORKER": str(script)}) as server:
         expect("GPUs", server.get("/v1/nodes")["nodes"][0]["gpus"], [])

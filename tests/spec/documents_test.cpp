@@ -161,7 +161,7 @@ prices: {vcpu_hour: 0.05, vgpu_hour: 1.25}
 functions:
   read: {runtime: process, command: ["cat", "a file: \"x\""], outputs: {items: {type: BYTES, shape: [-1], bytes: 3MB}, "count:0": {type: INT64, shape: []}, count: {type: INT64, shape: []}, flag: {type: BOOL, shape: []}, name: {type: BYTES, shape: [1]}, size: {type: FP32, shape: [1]}}, cold_start: 250ms}
   see:
-    cpu: {runtime: torch, model: models/cpu.pt}
+    cpu: {runtime: torch, model: models/cpu.pt, precision: bf16, layout: channels_last}
     gpu: {runtime: kernel, model: models/gpu.json}
     memory: 512MiB
     bytes: 147KB

@@ -11,15 +11,18 @@ const Placed kPlaced{{"image", DataType::fp16, {2, 3, -1}}, 1, 64, 1 << 20, 2};
 
 std::vector<ToWorker> to_worker() {
   return {
-      Hello{.version = 3, .arena_bytes = 1ull << 40, .lanes = 7, .mode = GpuMode::stream, .slices = 8, .pinned = true},
+      Hello{.version = 4, .arena_bytes = 1ull << 40, .lanes = 7, .mode = GpuMode::stream, .slices = 8, .pinned = true},
       Load{.function = 5,
            .name = "classify",
-           .body = {Runtime::process, "model.pt", {"sh", "-c", "exit"}},
+           .body = {Runtime::process,
+                    "model.pt",
+                    {"sh", "-c", "exit"},
+                    {Precision::bf16, MemoryLayout::channels_last, true}},
            .inputs = {{"x", DataType::bytes, {-1}, Bytes(7)}},
            .outputs = {{"y", DataType::boolean, {}, std::nullopt}, {"z", DataType::int8, {1, 2}, std::nullopt}},
            .threads = 4,
            .device = 1,
-           .form = {Precision::bf16, MemoryLayout::channels_last, true}},
+           .memory = Bytes(11)},
       Unload{6},
       Run{.batch = 9,
           .function = 5,

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "engine/cuda/driver.h"
+#include "engine/cuda/mig.h"
 
 namespace sluice::engine::cuda {
 namespace {
@@ -52,6 +53,7 @@ bool has_driver() {
 Result<std::vector<Device>> devices() {
   std::vector<Device> out;
   if (!has_driver()) return out;
+  if (auto parts = mig_devices(); !parts.empty()) return parts;
   const auto found = driver();
   if (!found) return found.error();
   int count = 0;

@@ -10,13 +10,14 @@
 namespace sluice::engine::cuda {
 
 struct Device {
-  std::string uuid;  // "GPU-…", by which CUDA_VISIBLE_DEVICES names it
+  std::string uuid;  // "GPU-…" or "MIG-…", by which CUDA_VISIBLE_DEVICES names it
   std::string name;
   int multiprocessors = 0;
   std::uint64_t memory = 0;  // bytes
 };
 
-// None: there is no driver, or no GPU. An error: there is a driver and it cannot be used.
+// MIG devices in place of the GPUs where there are any. None: there is no driver, or no GPU. An error: there is a
+// driver and it cannot be used.
 [[nodiscard]] Result<std::vector<Device>> devices();
 
 }  // namespace sluice::engine::cuda

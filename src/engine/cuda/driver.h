@@ -15,7 +15,7 @@ namespace sluice::engine::cuda {
   X(cuDeviceTotalMem) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) \
   X(cuDeviceGetDevResource) X(cuDevSmResourceSplitByCount) X(cuDevResourceGenerateDesc) \
   X(cuGreenCtxCreate) X(cuCtxFromGreenCtx) X(cuGreenCtxStreamCreate) \
-  X(cuStreamCreateWithPriority) X(cuStreamSynchronize) \
+  X(cuStreamCreateWithPriority) X(cuCtxGetStreamPriorityRange) X(cuStreamSynchronize) \
   X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime) \
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemHostRegister) X(cuMemHostAlloc) X(cuMemFreeHost) \
   X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) \

@@ -1,5 +1,8 @@
 #include "engine/cuda/lane.h"
 
+#include <sys/prctl.h>
+
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -29,6 +32,8 @@ Result<Lane*> Lane::of_this_thread(Slices& slices, std::uint64_t position) {
   if (done) done = checked(d, d.cuEventCreate(&made->end_, CU_EVENT_DEFAULT), "cuEventCreate");
   if (done) done = checked(d, d.cuEventCreate(&made->done_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
   if (!done) return done.error();
+  constexpr unsigned long kSlackNs = 1'000;
+  (void)::prctl(PR_SET_TIMERSLACK, kSlackNs);  // by default the system wakes a thread 50 µs late, to save power
   lane = std::move(made);
   return lane.get();
 }
@@ -49,14 +54,26 @@ Status Lane::end() {
   return checked(driver_, driver_.cuEventRecord(end_, slice_.stream), "cuEventRecord");
 }
 
-Status Lane::wait(Duration expected) {
-  constexpr Duration kWake = Duration::us(120);  // what a sleeping thread may be late by
+Status Lane::wait(Duration expected, const std::function<void()>& nearly_done) {
+  constexpr auto kAhead = std::chrono::microseconds(150);  // what another thread takes to wake up, and some more
+  constexpr Duration kLater = Duration::us(1);
   if (const Status put = checked(driver_, driver_.cuEventRecord(done_, slice_.stream), "cuEventRecord"); !put)
     return put;
-  if (expected > kWake * 2) std::this_thread::sleep_for(std::chrono::nanoseconds((expected - kWake).count_ns()));
+  const auto near = std::chrono::steady_clock::now() + std::chrono::nanoseconds(expected.count_ns()) - kAhead;
+  const bool sleeps = expected > margin_ * 2;
+  if (sleeps) std::this_thread::sleep_for(std::chrono::nanoseconds((expected - margin_).count_ns()));
+  bool told = !nearly_done, looked = false;
   for (;;) {
     const CUresult asked = driver_.cuEventQuery(done_);
-    if (asked != CUDA_ERROR_NOT_READY) return checked(driver_, asked, "the device");
+    const bool done = asked != CUDA_ERROR_NOT_READY;
+    if (sleeps && !looked) margin_ = done ? margin_ + kLater * 19 : margin_ - kLater;
+    looked = true;
+    margin_ = std::clamp(margin_, kMarginLeast, kMarginMost);
+    if (done) return checked(driver_, asked, "the device");
+    if (!told && std::chrono::steady_clock::now() >= near) {
+      nearly_done();
+      told = true;
+    }
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif

@@ -27,6 +27,9 @@ Result<SharedGpu*> opened(const Gpu& gpu) {
   out->number = gpu.device;
   out->slices = std::move(*slices);
   Status done = checked(out->driver, out->driver.cuDeviceGet(&out->handle, gpu.device), "cuDeviceGet");
+  std::size_t bytes = 0;
+  if (done) done = checked(out->driver, out->driver.cuDeviceTotalMem(&bytes, out->handle), "its memory");
+  out->memory = Bytes(static_cast<std::int64_t>(bytes));
   if (done) done = out->enter();
   if (done) done = pin(out->driver, gpu.pinned);
   if (!done) return done.error();

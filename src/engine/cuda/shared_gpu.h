@@ -4,7 +4,9 @@
 
 #include <memory>
 
+#include "base/bytes.h"
 #include "base/result.h"
+#include "engine/cuda/allowance.h"
 #include "engine/cuda/driver.h"
 #include "engine/cuda/quiet.h"
 #include "engine/cuda/slices.h"
@@ -19,6 +21,8 @@ struct SharedGpu {
   CUdevice handle = 0;
   int number = 0;  // among those that the process sees
   std::unique_ptr<Slices> slices;
+  Bytes memory;  // all of it
+  Allowance allowance;
   // Held alone while a graph is captured and when a function goes, shared by whatever else allocates: what other
   // threads did meanwhile would become part of the capture, or break it. Replays need no lock.
   Quiet quiet;

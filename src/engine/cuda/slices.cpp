@@ -1,5 +1,6 @@
 #include "engine/cuda/slices.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -70,15 +71,25 @@ Result<const Slice*> Slices::at(std::uint64_t slices) {
 
 Result<Slice> Slices::made(std::uint64_t slices) const {
   return mode_ == GpuMode::green && slices != kForLoads && slices != all_of(count_) ? made_of_groups(slices)
-                                                                                    : made_whole();
+                                                                                    : made_whole(slices);
 }
 
-Result<Slice> Slices::made_whole() const {
+// The more slices a batch has, the longer it may keep others waiting: what has fewer goes first. Loads go last.
+int Slices::priority_of(std::uint64_t slices) const {
+  if (mode_ != GpuMode::priority) return 0;
+  int last = 0, first = 0;
+  if (driver_.cuCtxGetStreamPriorityRange(&last, &first) != CUDA_SUCCESS || slices == kForLoads) return last;
+  const int steps = std::bit_width(static_cast<unsigned>(std::popcount(slices))) - 1;
+  return std::min(first + steps, last);
+}
+
+Result<Slice> Slices::made_whole(std::uint64_t slices) const {
   Slice out{.context = primary_};
   if (const Status current = checked(driver_, driver_.cuCtxSetCurrent(primary_), "cuCtxSetCurrent"); !current)
     return current.error();
-  if (const Status made = checked(driver_, driver_.cuStreamCreateWithPriority(&out.stream, CU_STREAM_NON_BLOCKING, 0),
-                                  "cuStreamCreate");
+  if (const Status made =
+          checked(driver_, driver_.cuStreamCreateWithPriority(&out.stream, CU_STREAM_NON_BLOCKING, priority_of(slices)),
+                  "cuStreamCreate");
       !made)
     return made.error();
   return out;

@@ -42,7 +42,8 @@ class Slices {
       : driver_(driver), device_(device), mode_(mode), count_(count) {}
   [[nodiscard]] Status part();
   [[nodiscard]] Result<Slice> made(std::uint64_t slices) const;
-  [[nodiscard]] Result<Slice> made_whole() const;
+  [[nodiscard]] int priority_of(std::uint64_t slices) const;
+  [[nodiscard]] Result<Slice> made_whole(std::uint64_t slices) const;
   [[nodiscard]] Result<Slice> made_of_groups(std::uint64_t slices) const;
 
   const Driver& driver_;

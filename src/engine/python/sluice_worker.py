@@ -24,7 +24,7 @@ import threading
 import time
 import traceback
 
-VERSION = 3
+VERSION = 4
 MESSAGE_BYTES_MAX = 128 << 10
 ERROR_LENGTH = 2048
 ROWS_MAX = 4096
@@ -385,8 +385,11 @@ class Worker:
         reader.text()
         reader.take("<B")
         model, command = reader.text(), reader.list(reader.text)
+        reader.take("<BBB")  # of a GPU
         _, outputs = reader.list(reader.port), reader.list(reader.port)
-        threads, device, _, _, _ = reader.take("<IiBBB")
+        threads, device, limited = reader.take("<IiB")
+        if limited:
+            reader.take("<q")
         reader.end()
         if number in self.functions or len(self.functions) >= FUNCTIONS_MAX:
             raise ProtocolError(f"Load of function {number} is out of turn")
@@ -448,13 +451,13 @@ class Worker:
         self.answer(batch.number, error, row_errors, placed, took)
 
     def cancelled(self, number):
-        self.channel.send(RAN, struct.pack("<QBQQQqqB", number, 1, 0, 0, 0, 0, 0, 0))
+        self.channel.send(RAN, struct.pack("<QBQQQqqBIBB", number, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     def answer(self, batch, error, row_errors, placed, took):
         length = min(ERROR_LENGTH, MESSAGE_BYTES_MAX // 8 // max(len(row_errors), 1))
         content = struct.pack("<QB", batch, 0) + text(shorten(error, ERROR_LENGTH))
         content += struct.pack("<Q", len(row_errors)) + b"".join(text(shorten(e, length)) for e in row_errors)
-        content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<qqB", took, 0, 0)
+        content += struct.pack("<Q", len(placed)) + b"".join(placed) + struct.pack("<qqBIBB", took, 0, 0, 0, 0, 0)
         if len(content) >= MESSAGE_BYTES_MAX:
             self.answer(batch, f"an answer of {len(content)} bytes does not fit a message", [], [], took)
         else:

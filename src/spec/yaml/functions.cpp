@@ -45,7 +45,7 @@ class FunctionReader {
       if (cpu || gpu) cursor_.error("has both `runtime` and a body under `cpu` or `gpu`; keep one form");
       function.cpu = function.gpu = body(fields_);
     } else {
-      for (const std::string_view name : {"model", "command", "python"}) {
+      for (const std::string_view name : {"model", "command", "python", "precision", "layout"}) {
         if (auto stray = fields_.optional(name)) stray->error("belongs into the bodies under `cpu` and `gpu`");
       }
     }
@@ -64,6 +64,8 @@ class FunctionReader {
     const auto model = fields.optional("model");
     const auto command = fields.optional("command");
     const auto python = fields.optional("python");
+    const auto precision = fields.optional("precision");
+    const auto layout = fields.optional("layout");
     if (!runtime) return std::nullopt;
     const auto kind = runtime->choice(runtime_names());
     if (!kind) return std::nullopt;
@@ -79,7 +81,19 @@ class FunctionReader {
       python->error(str("belongs to runtime python, this one is ", name_of(out.runtime)));
     else if (python)
       out.command = read_python(*python, includes_);
+    out.form.precision = form_field<Precision>(precision, out, kPrecisions);
+    out.form.layout = form_field<MemoryLayout>(layout, out, kMemoryLayouts);
     return out;
+  }
+
+  // What is measured where nothing is said.
+  template <class Enum>
+  static Enum form_field(const std::optional<Cursor>& field, const Body& body,
+                         std::span<const std::string_view> names) {
+    if (!field) return Enum::best;
+    if (body.runtime != Runtime::torch)
+      field->error(str("belongs to runtime torch, this one is ", name_of(body.runtime)));
+    return static_cast<Enum>(field->choice(names).value_or(0));
   }
 
   static void needs(const Cursor& at, const Body& body, bool model, bool command) {

@@ -58,14 +58,21 @@ std::string python(const std::vector<std::string>& command) {
   return out.text();
 }
 
-std::string body_fields(const Body& body) {
-  Inline out;
-  out.add("runtime", name_of(body.runtime));
-  if (!body.model.empty()) out.add("model", quoted(body.model));
+// `add` takes a name and its value.
+void body_fields(const Body& body, const auto& add) {
+  add("runtime", name_of(body.runtime));
+  if (!body.model.empty()) add("model", quoted(body.model));
   if (!body.command.empty() && body.runtime == Runtime::python)
-    out.add("python", python(body.command));
+    add("python", python(body.command));
   else if (!body.command.empty())
-    out.add("command", list(body.command, quoted));
+    add("command", list(body.command, quoted));
+  if (body.form.precision != Precision::best) add("precision", name_of(body.form.precision));
+  if (body.form.layout != MemoryLayout::best) add("layout", name_of(body.form.layout));
+}
+
+std::string body(const Body& body) {
+  Inline out;
+  body_fields(body, [&](std::string_view name, std::string_view value) { out.add(name, value); });
   return out.text();
 }
 
@@ -114,15 +121,10 @@ std::string function(const Function& function) {
     out += str("    ", name, ": ", value, "\n");
   };
   if (function.cpu && function.cpu == function.gpu) {
-    field("runtime", name_of(function.cpu->runtime));
-    if (!function.cpu->model.empty()) field("model", quoted(function.cpu->model));
-    if (!function.cpu->command.empty() && function.cpu->runtime == Runtime::python)
-      field("python", python(function.cpu->command));
-    else if (!function.cpu->command.empty())
-      field("command", list(function.cpu->command, quoted));
+    body_fields(*function.cpu, field);
   } else {
-    if (function.cpu) field("cpu", body_fields(*function.cpu));
-    if (function.gpu) field("gpu", body_fields(*function.gpu));
+    if (function.cpu) field("cpu", body(*function.cpu));
+    if (function.gpu) field("gpu", body(*function.gpu));
   }
   if (function.memory) field("memory", to_string(*function.memory));
   if (function.input_bytes) field("bytes", to_string(*function.input_bytes));
