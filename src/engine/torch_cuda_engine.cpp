@@ -286,7 +286,7 @@ class TorchCudaEngine : public Engine {
   [[nodiscard]] Error out_of_memory() const {
     const auto most = gpu_->allowance.most();
     return {ErrorCode::too_large, str("OutOfMemory: activations and graphs of this tenant's functions may take ",
-                                      most ? to_string(*most) : "all there is",
+                                      most ? cuda::in_megabytes(*most) : "all there is",
                                       " of the GPU besides weights: more `memory:`, or smaller batches")};
   }
 

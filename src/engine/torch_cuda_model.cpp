@@ -33,8 +33,8 @@ Result<std::unique_ptr<TorchCudaModel>> TorchCudaModel::make(cuda::SharedGpu& gp
   out->module_ = frozen.clone();
   TorchWeights weights(out->module_, form, out->device());
   if (const Bytes wanted(static_cast<std::int64_t>(weights.bytes())); most && wanted > *most) {
-    return Error{ErrorCode::too_large,
-                 str("its weights take ", to_string(wanted), " of the GPU, and `memory:` says ", to_string(*most))};
+    return Error{ErrorCode::too_large, str("its weights take ", cuda::in_megabytes(wanted),
+                                           " of the GPU, and `memory:` says ", cuda::in_megabytes(*most))};
   }
   auto range = cuda::WeightRange::make(gpu.driver, gpu.handle, weights.bytes());
   if (!range) return range.error();

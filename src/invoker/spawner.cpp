@@ -212,9 +212,10 @@ Result<Spawner::Order> Spawner::order(const Body& body, const std::string& tenan
 // One from the parked parent waits to be spoken to; every other one waits for its orders.
 Result<WorkerProcess> Spawner::spawn(const Body& body, const std::string& tenant, const Limit& limit,
                                      const std::vector<std::string>& variables) {
-  const auto wanted = order(body, tenant);
+  auto wanted = order(body, tenant);
   if (!wanted) return wanted.error();
-  if (body.runtime == Runtime::torch && options_.park && variables.empty()) {
+  wanted->confinement.variables = variables;
+  if (body.runtime == Runtime::torch && options_.park) {
     auto forked = fork_from_parked(*wanted);
     if (forked) limit(forked->pid);
     return forked;

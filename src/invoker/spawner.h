@@ -48,8 +48,7 @@ class Spawner {
   // `limit` is called once the process is there; nothing of the tenant, nor an interpreter for it, runs before it
   // returns.
   using Limit = std::function<void(pid_t)>;
-  // `variables`: of its environment, as NAME=VALUE, of one that uses a GPU: it is made afresh, since the parked parent
-  // has no GPU.
+  // `variables`: of its environment besides what every worker has, as NAME=VALUE, of one that uses a GPU.
   [[nodiscard]] Result<WorkerProcess> spawn(const Body& body, const std::string& tenant, const Limit& limit,
                                             const std::vector<std::string>& variables = {});
 

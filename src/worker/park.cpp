@@ -42,6 +42,11 @@ wire::Channel become_worker(pid_t parent, const wire::Confinement& confinement,
   if (model >= 0) ::dup2(model, wire::kModelDescriptor);
   for (int kept = kSocket; kept <= last; ++kept) (void)::fcntl(kept, F_SETFD, FD_CLOEXEC);
   (void)::close_range(static_cast<unsigned>(last) + 1, ~0u, 0);
+  // Before anything reads them: the parent has libtorch loaded, and never uses a GPU.
+  for (const std::string& variable : confinement.variables) {
+    const std::size_t equals = variable.find('=');
+    if (equals != std::string::npos) ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+  }
   if (!confinement.scratch.empty()) {
     ::setenv("HOME", confinement.scratch.c_str(), 1);
     ::setenv("TMPDIR", confinement.scratch.c_str(), 1);

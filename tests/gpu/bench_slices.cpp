@@ -1,6 +1,6 @@
 // What slices of a GPU do, through a worker and its protocol: throughput with all of them busy, predictability beside
 // heavy neighbours, and the same on plain streams and on the whole GPU.
-// usage: bench_slices WORKER MODELS [SECONDS]
+// usage: bench_slices WORKER MODELS [SECONDS [cost]]; with that only what a batch costs besides its computing
 #include <algorithm>
 #include <thread>
 
@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
   const Network deeplab{
       .name = "deeplabv3_resnet50", .file = folder + "/deeplabv3_resnet50.pt", .size = 384, .answer = {21, 384, 384}};
   platform_cost(argv[1], resnet, seconds);
+  if (argc > 4) return 0;
   for (const GpuMode mode : {GpuMode::green, GpuMode::stream}) {
     const char* how = mode == GpuMode::green ? "slices" : "streams";
     GpuWorker worker(argv[1], mode, kSlices);

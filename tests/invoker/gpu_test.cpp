@@ -33,7 +33,7 @@ class GpuTest : public testing::Test {
   static invoker::AgentOptions options() {
     invoker::AgentOptions out;
     out.spawner.worker = test::in_build("tests/invoker/gpu_worker");
-    out.spawner.park = true;  // which a worker on a GPU does not come from
+    out.spawner.park = false;  // this one cannot be forked
     out.gpus.slices = kSlices;
     for (const char* uuid : {"GPU-first", "GPU-second"}) out.gpus.devices.push_back({.uuid = uuid, .name = "Fake"});
     return out;

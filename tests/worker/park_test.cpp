@@ -31,6 +31,18 @@ TEST(ParkedParent, ForksWorkersThatKnowNothingOfEachOther) {
   EXPECT_EQ(second.run({}).error, "");
 }
 
+TEST(ParkedParent, GivesAWorkerItsEnvironment) {
+  auto worker = parked().fork({.variables = {"SLUICE_GIVEN=a=b", "rubbish", ""}});
+  Server server(worker.channel);
+  const Body body{.runtime = Runtime::process,
+                  .command = {"sh", "-c", R"(read line; echo "{\"y\": \"$SLUICE_GIVEN\"}" >&3)"}};
+  ASSERT_EQ(server.load(body, {}, {{"y", DataType::bytes, {1}, {}}}).error, "");
+  const auto ran = server.run({});
+  ASSERT_EQ(ran.error, "");
+  ASSERT_EQ(ran.outputs.size(), 1u);
+  EXPECT_NE(server.bytes(ran.outputs[0]).find("a=b"), std::string::npos);
+}
+
 TEST(ParkedParent, SaysHowAWorkerEnded) {
   const auto end_of = [](const Parked::Worker& worker) {
     wire::ProcessEnd end{-1, -1};

@@ -21,15 +21,14 @@ struct Parked {
     pid_t pid = 0;
     wire::Descriptor log, end;
   };
-  Worker fork() {
+  Worker fork(const wire::Confinement& confinement = {}) {
     auto ends = wire::Channel::pair();
     wire::Descriptor log(::memfd_create("log", MFD_CLOEXEC));
     std::array<int, 2> end{};
     EXPECT_EQ(::pipe2(end.data(), O_CLOEXEC), 0);
     const wire::Descriptor theirs(end[1]);
-    EXPECT_TRUE(process.channel()
-                    .send(wire::encode(wire::Confinement{}), {ends->second.descriptor(), log.get(), theirs.get()})
-                    .ok());
+    EXPECT_TRUE(
+        process.channel().send(wire::encode(confinement), {ends->second.descriptor(), log.get(), theirs.get()}).ok());
     return {std::move(ends->first), answered(), std::move(log), wire::Descriptor(end[0])};
   }
   pid_t answered() {

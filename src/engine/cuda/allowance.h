@@ -4,10 +4,17 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "base/bytes.h"
 
 namespace sluice::engine::cuda {
+
+// For people: "52 MB".
+inline std::string in_megabytes(Bytes bytes) {
+  constexpr std::int64_t kMega = 1'000'000;
+  return std::to_string((bytes.count() + kMega / 2) / kMega) + " MB";
+}
 
 class Allowance {
  public:

@@ -41,7 +41,7 @@ class Lane {
   const Slice& slice_;
   std::uint64_t position_;
   Duration margin_ = kMarginLeast;  // what this thread was late by when it woke up, in all but one of twenty cases
-  static constexpr Duration kMarginLeast = Duration::us(60), kMarginMost = Duration::us(400);
+  static constexpr Duration kMarginLeast = Duration::us(150), kMarginMost = Duration::us(600);
   CUevent begin_ = nullptr, end_ = nullptr, done_ = nullptr;
 };
 
