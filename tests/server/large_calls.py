@@ -13,7 +13,8 @@ import struct
 import sys
 import time
 
-from serving import PATIENCE, SANITIZED, Failure, Server, run_in_folder
+from calm import run_calmly
+from serving import PATIENCE, SANITIZED, Failure, Server
 
 WINDOWS, SECONDS = 4, 0.4  # of counting
 SLOWER = 2.0               # times, at the most
@@ -77,4 +78,4 @@ def play(folder, options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--megabytes", type=int, default=60)
-    sys.exit(run_in_folder(play, parser.parse_args()))
+    sys.exit(run_calmly(play, parser.parse_args()))
