@@ -28,11 +28,16 @@ constexpr std::string_view name_of(MemoryLayout layout) {
 struct GpuForm {
   Precision precision = Precision::best;
   MemoryLayout layout = MemoryLayout::best;
-  bool rows_apart =
-      false;  // a batch runs row by row: its rows would influence each other. Looked at where something is `best`
+  bool rows_apart = false;  // a batch runs row by row: its rows would influence each other
+  bool checked = false;     // that was looked at, by who measured the form; nobody has where a document gives it
   [[nodiscard]] bool known() const { return precision != Precision::best && layout != MemoryLayout::best; }
+  // Whether it is one that somebody who wants `wanted` may be given.
+  [[nodiscard]] bool agrees_with(const GpuForm& wanted) const {
+    return (wanted.precision == Precision::best || wanted.precision == precision) &&
+           (wanted.layout == MemoryLayout::best || wanted.layout == layout);
+  }
   friend bool operator==(const GpuForm&, const GpuForm&) = default;
-  void visit(auto& archive) { archive(precision, layout, rows_apart); }
+  void visit(auto& archive) { archive(precision, layout, rows_apart, checked); }
 };
 
 }  // namespace sluice

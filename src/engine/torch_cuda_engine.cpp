@@ -54,7 +54,8 @@ class TorchCudaEngine : public Engine {
       auto made = tuned(*gpu_, frozen, call_, body.form, into.memory);
       if (made) {
         tuned_ = std::move(*made);
-        allow(into.memory ? Allowed(*into.memory - on_gpu().memory) : std::nullopt);
+        share_ = into.memory ? Allowed(*into.memory - on_gpu().memory) : std::nullopt;
+        allow(share_);
       } else {
         loaded = Error{made.error().code, str("model `", shown_name(body.model), "`: ", made.error().message)};
       }
@@ -72,6 +73,7 @@ class TorchCudaEngine : public Engine {
   [[nodiscard]] OnGpu on_gpu() const override {
     GpuForm form = form_of(tuned_.model->form());
     form.rows_apart = tuned_.rows_apart;
+    form.checked = tuned_.checked;
     return {.form = form, .memory = Bytes(static_cast<std::int64_t>(tuned_.model->weight_bytes()))};
   }
 
@@ -79,8 +81,14 @@ class TorchCudaEngine : public Engine {
     const std::unique_lock no_batches(moving_);
     const std::shared_lock others(gpu_->quiet);
     if (const Status entered = gpu_->enter(); !entered) return entered;
-    if (level == Level::device) return tuned_.model->come_back();
+    if (level == Level::device) {
+      const Status back = tuned_.model->come_back();
+      if (back) allow(share_);
+      return back;
+    }
     tuned_.model->leave();
+    empty_cache();
+    allow(std::nullopt);  // its memory is booked for others now
     return Done{};
   }
 
@@ -115,7 +123,7 @@ class TorchCudaEngine : public Engine {
   static constexpr std::size_t kShapesMax = 4;    // of rows, at a position
   static constexpr std::size_t kGraphsMax = 16;   // at a position: numbers of rows and shapes
   static constexpr std::size_t kKeysMax = 1'000;  // that are remembered without a graph
-  static constexpr double kSpare = 0.05;          // of a GPU, for what libraries take: nobody booked it
+  static constexpr double kSpare = 0.02;          // of a GPU, for what libraries take: nobody booked it
   static constexpr std::uint64_t kIdle = 1'000;   // runs since which one was not used that makes room for another
 
   Result<Outputs> run_in(const Batch& batch, TorchLane& lane, BatchContext& context) {
@@ -301,8 +309,9 @@ class TorchCudaEngine : public Engine {
   TorchCall call_;
   cuda::SharedGpu* gpu_ = nullptr;
   Tuned tuned_;
-  std::optional<Allowed> allowed_;
-  std::shared_mutex moving_;  // alone: no batch is under way
+  Allowed share_;                   // besides its weights, while it is on the device
+  std::optional<Allowed> allowed_;  // of all functions: nothing while it is not
+  std::shared_mutex moving_;        // alone: no batch is under way
   std::atomic<bool> capturable_ = true;
   std::mutex mutex_;
   std::map<Key, Known> graphs_;   // guarded by mutex_; a graph is used by the thread of its position alone

@@ -32,12 +32,12 @@ Result<std::unique_ptr<TorchCudaModel>> TorchCudaModel::make(cuda::SharedGpu& gp
   }
   out->module_ = frozen.clone();
   TorchWeights weights(out->module_, form, out->device());
-  if (const Bytes wanted(static_cast<std::int64_t>(weights.bytes())); most && wanted > *most) {
+  auto range = cuda::WeightRange::make(gpu.driver, gpu.handle, weights.bytes());
+  if (!range) return range.error();
+  if (const Bytes wanted(static_cast<std::int64_t>((*range)->reserved())); most && wanted > *most) {
     return Error{ErrorCode::too_large, str("its weights take ", cuda::in_megabytes(wanted),
                                            " of the GPU, and `memory:` says ", cuda::in_megabytes(*most))};
   }
-  auto range = cuda::WeightRange::make(gpu.driver, gpu.handle, weights.bytes());
-  if (!range) return range.error();
   out->weights_ = std::move(*range);
   weights.pack(out->weights_->host());
   if (const Status placed = out->come_back(); !placed) return placed.error();

@@ -99,19 +99,24 @@ Result<std::unique_ptr<TorchGraph>> TorchGraph::capture(TorchCudaModel& model, c
     if (const Status warmed = model.forward(out->inputs_, rows, outputs); !warmed) return warmed.error();
   }
   if (const Status done = lane.lane.wait(); !done) return done.error();
-  if (!out->record(model, rows, lane)) out.reset();
+  c10::cuda::CUDACachingAllocator::emptyCache();  // what warming up took is not there twice
+  const auto recorded = out->record(model, rows, lane);
+  if (!recorded) return recorded.error();
+  if (!*recorded) out.reset();
   return out;
 }
 
-bool TorchGraph::record(TorchCudaModel& model, std::uint32_t rows, const TorchLane& lane) {
-  bool recorded = false;
+Result<bool> TorchGraph::record(TorchCudaModel& model, std::uint32_t rows, const TorchLane& lane) {
+  Status ran = Done{};
   graph_.capture_begin(lane.pool, cudaStreamCaptureModeThreadLocal);
   try {
-    recorded = model.forward(inputs_, rows, outputs_).ok();
+    ran = model.forward(inputs_, rows, outputs_);
   } catch (const std::exception& exception) {
-    (void)torch_error(exception);
+    ran = torch_error(exception);
   }
-  return end_capture(graph_, model.device(), lane.pool) && recorded;
+  const bool ended = end_capture(graph_, model.device(), lane.pool);
+  if (!ran && ran.error().code == ErrorCode::too_large) return ran.error();
+  return ended && ran.ok();
 }
 
 Status copy_in(const Batch& batch, const std::vector<TorchInput>& to, cuda::Lane& lane) {

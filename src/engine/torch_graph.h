@@ -59,7 +59,8 @@ class TorchGraph {
   [[nodiscard]] Result<Duration> replay_alone(TorchLane& lane);
 
  private:
-  [[nodiscard]] bool record(TorchCudaModel& model, std::uint32_t rows, const TorchLane& lane);
+  // False: it cannot be. An error: there is no memory for it.
+  [[nodiscard]] Result<bool> record(TorchCudaModel& model, std::uint32_t rows, const TorchLane& lane);
 
   at::cuda::CUDAGraph graph_;
   std::vector<TorchInput> inputs_;    // written before every replay

@@ -137,21 +137,24 @@ Result<Tuned> tuned(cuda::SharedGpu& gpu, torch::jit::Module& frozen, const Torc
   const auto forms = candidates(wanted);
   const auto lane = TorchLane::of_this_thread(gpu, cuda::Slices::kForLoads);
   if (!lane) return lane.error();
-  const auto inputs = wanted.known() ? std::nullopt : made_up(call, kCompared);
-  Tuned out{.model = {}, .rows_apart = wanted.rows_apart};
+  const auto inputs = wanted.known() && wanted.checked ? std::nullopt : made_up(call, kCompared);
+  Tuned out{.model = {}, .rows_apart = wanted.rows_apart, .checked = wanted.checked};
   std::vector<TorchOutput> right, alone, first;
   // What a CPU cannot do with made-up inputs says nothing about real ones.
   const bool comparable = inputs && call.forward(frozen, *inputs, kCompared, right).ok() &&
                           call.forward(frozen, first_row(*inputs), 1, alone).ok();
-  if (!comparable) {
+  if (comparable) {
+    for (const TorchOutput& output : right)
+      first.push_back({output.name, output.row, output.type, output.tensor.narrow(0, 0, 1)});
+    out.rows_apart = distance(first, alone) > 1e-3;
+    out.checked = true;
+  }
+  if (!comparable || wanted.known()) {  // nothing is left to be found out
     auto model = made(gpu, frozen, call, wanted.precision == Precision::best ? forms.back() : forms.front(), most);
     if (!model) return model.error();
     out.model = std::move(*model);
     return out;
   }
-  for (const TorchOutput& output : right)
-    first.push_back({output.name, output.row, output.type, output.tensor.narrow(0, 0, 1)});
-  out.rows_apart = distance(first, alone) > 1e-3;
   const bool given = wanted.precision != Precision::best;
   double best = std::numeric_limits<double>::infinity();
   for (const WeightForm& form : forms) {

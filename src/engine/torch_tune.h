@@ -10,6 +10,7 @@ namespace sluice::engine {
 struct Tuned {
   std::unique_ptr<TorchCudaModel> model;
   bool rows_apart = false;  // its rows influence each other: they must not be batched
+  bool checked = false;     // whether they do
 };
 
 // `wanted` where it says more than `best`; nothing is measured where it says all. Without declared inputs of fixed

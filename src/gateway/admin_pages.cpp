@@ -195,7 +195,7 @@ ordered_json node_of(const live::NodeInfo& node, const Principal& principal) {
                     {"free", gpu.free},
                     {"memory", gpu.memory.count()},
                     {"memory_free", gpu.memory_free.count()}});
-    if (gpu.use) add_use(gpus.back(), *gpu.use);
+    if (gpu.use && principal.sees_everything()) add_use(gpus.back(), *gpu.use);
   }
   for (const live::InstanceInfo& instance : node.instances) {
     if (!principal.sees(instance.tenant)) continue;

@@ -97,7 +97,7 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
                       if (const auto why = outgrown(process)) lose(process, *why);
                     },
                 .sample = hooks_.sample,
-                .changed = [this] { publish(); }}) {
+                .changed = [this] { stale_ = true; }}) {
   if (!hooks_.note) hooks_.note = [](const Remark&) {};
 }
 
@@ -153,6 +153,7 @@ void Agent::look() {
   for (std::size_t i = 0; i < count; ++i) on_readable(keys[i]);
   take_spawned();
   look_at_clock();
+  if (stale_) publish();
 }
 
 void Agent::act(Command& command) {
@@ -429,6 +430,7 @@ Time Agent::due() const {
 }
 
 void Agent::publish() {
+  stale_ = false;
   std::vector<WorkerStatus> status;
   for (const auto& [id, instance] : instances_) {
     const auto& session = instance->process->session;

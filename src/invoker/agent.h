@@ -174,6 +174,7 @@ class Agent {
   Batches batches_;
   std::uint64_t next_process_ = 0;
   bool seen_all_ = false;  // that was readable at the last look
+  bool stale_ = false;     // what is said of instances: published once a look
   mutable std::mutex status_mutex_;
   std::vector<WorkerStatus> status_;  // guarded by status_mutex_
 };

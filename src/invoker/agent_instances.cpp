@@ -107,7 +107,7 @@ void Agent::tell_to_load(Instance& instance) {
   Process& process = *instance.process;
   cold_start_of(instance).process.add(std::max(process.made, instance.since) - instance.since);
   const Body& body = applications_.body(instance);
-  const auto form = forms_.find(instance.version);
+  const auto form = forms_.find({process.tenant, instance.version});
   const Status told = process.session->load(instance.number, applications_.function(instance), body,
                                             form == forms_.end() ? body.form : form->second);
   if (!told && !process.session->hung_up()) {
@@ -148,7 +148,9 @@ void Agent::on_loaded(Process& process, const wire::Loaded& loaded) {
     ++counters_.gpus[instance.gpu].loads;
     instance.form = loaded.form;
     // Finding out which form is best took its worker most of a second.
-    const bool news = loaded.form.known() && forms_.insert_or_assign(instance.version, loaded.form).second;
+    const bool fits = loaded.form.known() && loaded.form.agrees_with(applications_.body(instance).form);
+    const bool news = fits && forms_.size() < gpu_forms_max &&
+                      forms_.insert_or_assign({process.tenant, instance.version}, loaded.form).second;
     if (news && hooks_.forms) hooks_.forms(forms_);
   }
   cold_start_of(instance).load.add(instance.loaded_at - std::max(process.made, instance.since));

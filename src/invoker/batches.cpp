@@ -167,10 +167,11 @@ void Batches::take(Process& process, Session::Answer& answer) {
   next_group(batch);
 }
 
-// What the device says is no longer than what passed here.
+// What the device says is no longer than what was measured. REQUIRES: that is counted already.
 void Batches::count_on_gpu(Running& batch, const wire::Ran& ran) {
   GpuCounters& gpu = parts_.counters.gpus[batch.instance->process->gpu];
-  const Duration busy = std::clamp(ran.on_device, Duration{}, data::now() - batch.told);
+  const Duration busy = std::clamp(ran.on_device, Duration{}, batch.measured - batch.on_device);
+  batch.on_device += busy;
   for (std::size_t slice = 0; slice < gpu.busy_ns.size(); ++slice) {
     if ((batch.start.positions.slices >> slice & 1) != 0)
       gpu.busy_ns[slice] += static_cast<std::uint64_t>(busy.count_ns());
@@ -181,6 +182,7 @@ void Batches::count_on_gpu(Running& batch, const wire::Ran& ran) {
     for (const data::Tensor& tensor : batch.inputs[m]) gpu.bytes_in += tensor.size;
   }
   for (const wire::Placed& output : ran.outputs) gpu.bytes_out += output.size;
+  if (!ran.error.empty()) return;  // nothing is said of graphs then
   const GraphUse now{.kept = ran.graphs.kept, .never = ran.graphs.never};
   if (batch.instance->graphs == now) return;
   batch.instance->graphs = now;

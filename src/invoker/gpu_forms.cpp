@@ -9,8 +9,6 @@
 namespace sluice::invoker {
 namespace {
 
-constexpr std::size_t kFormsMax = 10'000;
-
 template <class Enum>
 std::optional<Enum> named(const auto& names, std::string_view name) {
   const auto it = std::ranges::find(names, name);
@@ -22,9 +20,9 @@ std::optional<Enum> named(const auto& names, std::string_view name) {
 
 std::string to_text(const GpuForms& forms) {
   std::string out;
-  for (const auto& [code, form] : forms) {
-    out +=
-        str(code, " ", name_of(form.precision), " ", name_of(form.layout), form.rows_apart ? " rows_apart" : "", "\n");
+  for (const auto& [whose, form] : forms) {
+    out += str(whose.first, " ", whose.second, " ", name_of(form.precision), " ", name_of(form.layout), " ",
+               form.rows_apart ? 1 : 0, " ", form.checked ? 1 : 0, "\n");
   }
   return out;
 }
@@ -32,16 +30,15 @@ std::string to_text(const GpuForms& forms) {
 GpuForms gpu_forms_of(std::string_view text) {
   GpuForms out;
   std::istringstream lines{std::string(text)};
-  for (std::string line; out.size() < kFormsMax && std::getline(lines, line);) {
+  for (std::string line; out.size() < gpu_forms_max && std::getline(lines, line);) {
     std::istringstream words(line);
     FunctionVersion code = 0;
-    std::string precision, layout, apart;
-    if (!(words >> code >> precision >> layout)) continue;
-    words >> apart;
-    const auto p = named<Precision>(kPrecisions, precision);
-    const auto l = named<MemoryLayout>(kMemoryLayouts, layout);
-    const GpuForm form{p.value_or(Precision::best), l.value_or(MemoryLayout::best), apart == "rows_apart"};
-    if (form.known()) out.emplace(code, form);
+    std::string tenant, precision, layout;
+    bool apart = false, checked = false;
+    if (!(words >> tenant >> code >> precision >> layout >> apart >> checked)) continue;
+    const GpuForm form{named<Precision>(kPrecisions, precision).value_or(Precision::best),
+                       named<MemoryLayout>(kMemoryLayouts, layout).value_or(MemoryLayout::best), apart, checked};
+    if (form.known()) out.emplace(std::pair(tenant, code), form);
   }
   return out;
 }

@@ -113,7 +113,7 @@ struct Running {
   std::vector<InvocationResult> results;           // by member
   std::vector<std::vector<std::uint32_t>> groups;  // what is left to do, the next one last
   std::vector<std::uint32_t> group;                // what the worker has
-  Duration measured;
+  Duration measured, on_device;
   bool first = false;  // something was prepared on the way
   std::size_t log_bytes = 0;
   Time told;                                     // since when the worker may have it

@@ -85,7 +85,11 @@ class Load(threading.Thread):
 
     def run(self):
         while self.going:
-            status, _, took = self.caller.call(self.values)
+            begin = time.monotonic()
+            try:
+                status, _, took = self.caller.call(self.values)
+            except (OSError, http.client.HTTPException):  # not answered at all
+                status, took, self.going = 0, time.monotonic() - begin, False
             self.answers.append((time.monotonic(), status, took))
 
     def stop(self):
@@ -195,12 +199,14 @@ class World:
         must(f"a fault was answered: {status} {text}", status != 200)
         self.say("the faulty call is answered with", f"{status} after {time.monotonic() - at:.2f} s")
         time.sleep(6)
-        self.say("workers that ended", f"{self.crashes(server) - crashes:.0f}")
+        ended = self.crashes(server) - crashes
+        self.say("workers that ended", f"{ended:.0f}")
+        must("a fault of the device ended no worker", ended >= 1)
         answers = {name: load.stop() for name, load in loads.items()}
         for name, seen in answers.items():
             later = [answer for answer in seen if answer[0] >= at]
             failed = [status for _, status, _ in seen if status != 200]
-            longest = max(took for _, _, took in later)
+            longest = max((took for _, _, took in later), default=float("nan"))
             self.say(f"the tenant {'at fault' if name == 'one' else 'beside it'}: longest call, s; not answered",
                      f"{longest:.2f}; {len(failed)} of {len(seen)} {sorted(set(failed)) if failed else ''}")
         must("an accepted call was lost", all(status == 200 for seen in answers.values() for _, status, _ in seen))
@@ -221,6 +227,7 @@ class World:
         if not refused:
             status, refused, _ = Caller(one, "small").call(self.inputs["resnet50"][:1])
             must("a function took more than its memory", status != 200)
+        must(f"its memory is not what is wrong: {refused}", "weights take" in refused)
         self.say("`memory:` smaller than its weights", refused.replace("\n", " ")[:160])
         failed = [status for _, status, _ in beside.stop() if status != 200]
         must("another tenant noticed", not failed)
@@ -242,6 +249,8 @@ class World:
             status, got, _ = Caller(again, "pictures").call(self.inputs["resnet50"][:1])
             must(f"after a restart: {status} {got}", status == 200)
             self.say("first answer after a restart, s", f"{time.monotonic() - begin:.2f}")
+            form = lambda: [one["gpu"]["precision"] for one in server.get("/v1/nodes")["nodes"][0]["instances"] if "gpu" in one]
+            wait_until("its form is the one of before", lambda: set(form()) == {"fp16"})
             server.stop()
 
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "invoker/scene.h"
 #include "support/places.h"
+#include "worker/process.h"
 
 namespace sluice::invoker_test {
 namespace {
@@ -223,7 +224,7 @@ TEST_F(GpuTest, AFormThatWasFoundBeforeIsNotLookedForAgain) {
   (void)scene_->next<InstanceLoaded>();
   EXPECT_FALSE(seen().rows_apart);  // it was told no form
   invoker::AgentOptions again = options();
-  again.forms[code_of(application("f").functions[0])] = seen();
+  again.forms[{"default", code_of(application("f").functions[0])}] = seen();
   scene_.emplace(application("f"), again);
   load(1);
   (void)scene_->next<InstanceLoaded>();
@@ -252,12 +253,48 @@ TEST_F(GpuTest, CountsWhatAGpuDoes) {
   EXPECT_EQ(worker.graphs, (GraphUse{.kept = 3, .captured = false, .never = true}));
 }
 
+TEST_F(GpuTest, AFormThatAnotherTenantFoundIsLookedForAgain) {
+  invoker::AgentOptions known = options();
+  known.forms[{"another", code_of(application("f").functions[0])}] = {Precision::bf16, MemoryLayout::channels_first};
+  scene_.emplace(application("f"), known);
+  load(1);
+  (void)scene_->next<InstanceLoaded>();
+  EXPECT_FALSE(scene_->agent().workers().at(0).form.rows_apart);  // it was told none
+}
+
 TEST(GpuForms, SurviveAsText) {
-  const invoker::GpuForms forms{{7, {Precision::fp16, MemoryLayout::channels_last, true}},
-                                {~FunctionVersion{0}, {Precision::fp32, MemoryLayout::channels_first}}};
+  const invoker::GpuForms forms{{{"a", 7}, {Precision::fp16, MemoryLayout::channels_last, true, true}},
+                                {{"b", ~FunctionVersion{0}}, {Precision::fp32, MemoryLayout::channels_first}}};
   EXPECT_EQ(invoker::gpu_forms_of(invoker::to_text(forms)), forms);
-  EXPECT_TRUE(
-      invoker::gpu_forms_of("7 fp16\nx fp16 channels_last\n8 best channels_last\n9 fp99 channels_first\n").empty());
+  EXPECT_TRUE(invoker::gpu_forms_of("a 7 fp16\na x fp16 channels_last 0 0\na 8 best channels_last 0 0\n"
+                                    "a 9 fp99 channels_first 0 0\na 9 fp16 channels_first 2 0\n")
+                  .empty());
+}
+
+TEST(GpuForms, AgreeWithWhatADocumentLeavesOpen) {
+  const GpuForm found{Precision::fp16, MemoryLayout::channels_last};
+  EXPECT_TRUE(found.agrees_with({}));
+  EXPECT_TRUE(found.agrees_with({Precision::fp16, MemoryLayout::best}));
+  EXPECT_FALSE(found.agrees_with({Precision::fp32, MemoryLayout::best}));
+  EXPECT_FALSE(found.agrees_with({Precision::best, MemoryLayout::channels_first}));
+}
+
+// Who is forked has the environment of its parent, and what its orders say.
+TEST(GpuSpawning, AWorkerFromTheParkedParentHasTheVariablesOfItsGpu) {
+  invoker::Spawner::Options options;
+  options.worker = test::in_build("sluice-worker");
+  options.park = true;
+  invoker::Spawner spawner(options);
+  auto process = spawner.spawn({.runtime = Runtime::torch}, "default", [](pid_t) {}, {"SLUICE_GIVEN=a GPU"});
+  ASSERT_TRUE(process.ok()) << process.error().message;
+  test::Server server(process->channel);
+  const Body body{.runtime = Runtime::process,
+                  .command = {"sh", "-c", R"(read line; echo "{\"y\": \"$SLUICE_GIVEN\"}" >&3)"}};
+  ASSERT_EQ(server.load(body, {}, {{"y", DataType::bytes, {1}, {}}}).error, "");
+  const auto ran = server.run({});
+  ASSERT_EQ(ran.outputs.size(), 1u) << ran.error;
+  EXPECT_NE(server.bytes(ran.outputs[0]).find("a GPU"), std::string::npos);
+  server.send(wire::Stop{});
 }
 
 }  // namespace

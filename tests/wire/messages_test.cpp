@@ -117,9 +117,9 @@ TEST(Messages, KeepTheirLayout) {
                   "\2\0\0\0"
                   "\3\0\0\0\0\0\0\0"
                   "\4\0\0\0\0\0\0\0"
-                  "\2\2\1"
+                  "\2\2\1\0"
                   "\5\0\0\0\0\0\0\0",
-                  46));
+                  47));
 }
 
 TEST(Messages, AreRefusedWhereTheyAreTooLarge) {

@@ -1,6 +1,7 @@
 #include "worker/alarm.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,6 +35,27 @@ TEST(Alarm, LetsTheReaderGoOnlyWhenThereIsSomethingToRead) {
   EXPECT_FALSE(returned);
   EXPECT_EQ(::send(sockets.ends[1], "x", 1, 0), 1);
   reader.join();
+}
+
+TEST(Alarm, WakesAReaderThatSleeps) {
+  constexpr int kRings = 20;
+  Sockets sockets;
+  Alarm alarm;
+  std::atomic<long> slept = 0;
+  std::thread reader([&] {
+    alarm.sleep_until_readable(sockets.ends[0]);
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    slept = used.ru_nvcsw;
+  });
+  for (int i = 0; i < kRings; ++i) {
+    ::usleep(5'000);  // by then it sleeps again, on all but the busiest machines
+    alarm.ring();
+  }
+  ::usleep(5'000);
+  EXPECT_EQ(::send(sockets.ends[1], "x", 1, 0), 1);
+  reader.join();
+  EXPECT_GE(slept, kRings / 2);
 }
 
 TEST(Alarm, NoticesTheEndOfTheOtherSide) {

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sluice::engine::cuda {
 namespace {
@@ -66,6 +68,12 @@ std::optional<Device> described(const Nvml& nvml, Handle handle) {
                 .memory = static_cast<std::uint64_t>(about.memory_mb) << 20};
 }
 
+// Like the driver: where somebody says which devices are to be seen, the others are not.
+bool is_visible(const std::string& uuid) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible == nullptr || std::string_view(visible).find(uuid) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::vector<Device> mig_devices() {
@@ -82,7 +90,7 @@ std::vector<Device> mig_devices() {
     for (unsigned int k = 0; k < most; ++k) {
       Handle part = nullptr;
       if (nvml.mig_device(gpu, k, &part) != kDone) continue;  // positions between instances are empty
-      if (auto device = described(nvml, part)) out.push_back(std::move(*device));
+      if (auto device = described(nvml, part); device && is_visible(device->uuid)) out.push_back(std::move(*device));
     }
   }
   return out;

@@ -15,7 +15,7 @@ struct NvmlAttributes {
   unsigned long long memory_mb = 0;
 };
 
-// None: there is no NVML, or no GPU is parted.
+// Those that CUDA_VISIBLE_DEVICES names, where it is set. None: there is no NVML, or no GPU is parted.
 [[nodiscard]] std::vector<Device> mig_devices();
 
 }  // namespace sluice::engine::cuda

@@ -385,7 +385,7 @@ class Worker:
         reader.text()
         reader.take("<B")
         model, command = reader.text(), reader.list(reader.text)
-        reader.take("<BBB")  # of a GPU
+        reader.take("<BBBB")  # of a GPU
         _, outputs = reader.list(reader.port), reader.list(reader.port)
         threads, device, limited = reader.take("<IiB")
         if limited:
@@ -409,7 +409,7 @@ class Worker:
             error = said(problem)
         took = time.perf_counter_ns() - began
         self.channel.send(LOADED, struct.pack("<I", number) + text(shorten(error, ERROR_LENGTH)) +
-                          struct.pack("<IqqBBBq", 1, max(held_memory() - before, 0), took, 0, 0, 0, 0))
+                          struct.pack("<IqqBBBBq", 1, max(held_memory() - before, 0), took, 0, 0, 0, 0, 0))
 
     def move(self, reader):
         number, _ = reader.take("<IB")
