@@ -85,7 +85,7 @@ class History {
   using Batches = std::unordered_map<BatchId, std::vector<Member>>;
   [[nodiscard]] static RequestRecord head_of(const Entry& entry);
   [[nodiscard]] static RequestRecord record_of(const Entry& entry);
-  [[nodiscard]] static StageRecord stage_of(const Entry& entry, std::size_t span);
+  [[nodiscard]] static StageRecord stage_of(const Entry& entry, std::size_t index);
   [[nodiscard]] static Duration retried_after(const Entry& entry, std::size_t span);
   [[nodiscard]] Entry* running(RequestId id);      // null: it has ended, or is not known
   [[nodiscard]] Shared& unfinished(RequestId id);  // its place

@@ -79,7 +79,7 @@ int Slices::priority_of(std::uint64_t slices) const {
   if (mode_ != GpuMode::priority) return 0;
   int last = 0, first = 0;
   if (driver_.cuCtxGetStreamPriorityRange(&last, &first) != CUDA_SUCCESS || slices == kForLoads) return last;
-  const int steps = std::bit_width(static_cast<unsigned>(std::popcount(slices))) - 1;
+  const int steps = static_cast<int>(std::bit_width(static_cast<unsigned>(std::popcount(slices)))) - 1;
   return std::min(first + steps, last);
 }
 
