@@ -45,6 +45,7 @@ inline constexpr std::int64_t invokers_max = 100'000;
 inline constexpr std::int64_t gpus_per_invoker_max = 64;
 inline constexpr std::int64_t experiment_requests_max = 1'000'000'000;
 inline constexpr std::size_t tensor_rank_max = 16;
+inline constexpr std::uint64_t kept_bytes_min = 1'000'000;  // an output that stays on a GPU between stages has more
 
 // Workloads.
 inline constexpr double rate_min = 1e-6, rate_max = 1e9;    // requests per second

@@ -79,7 +79,8 @@ class EmulatedEngine : public Engine {
 
   static Result<Outputs> copies(const Batch& batch, OutputSpace& space) {
     std::vector<PlannedOutput> planned;
-    for (const auto& [tensor, row] : batch.inputs) planned.push_back({tensor.info, row, tensor.bytes.size()});
+    for (const BatchTensor& input : batch.inputs)
+      planned.push_back({input.tensor.info, input.row, input.tensor.bytes.size()});
     auto tensors = place(std::move(planned), space);
     if (!tensors) return tensors.error();
     for (std::size_t i = 0; i < tensors->size(); ++i) {

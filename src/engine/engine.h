@@ -16,6 +16,7 @@
 #include "domain/gpu_form.h"
 #include "domain/gpu_mode.h"
 #include "domain/graph_use.h"
+#include "engine/kept_output.h"
 
 namespace sluice::engine {
 
@@ -25,6 +26,9 @@ inline constexpr std::int32_t kAllRows = -1;
 struct BatchTensor {
   data::TensorView tensor;
   std::int32_t row = kAllRows;
+  // Where its bytes are if they are on the device: then those of `tensor` are anything. Null: they are there.
+  std::shared_ptr<const KeptOutput> kept = {};
+  std::size_t within = 0;  // of what is kept: where it begins
 };
 
 struct Batch {
@@ -34,6 +38,8 @@ struct Batch {
   Time deadline;             // of the oldest
   SlicePositions positions;  // of the GPU; none on CPUs
   std::vector<BatchTensor> inputs;
+  bool keep =
+      false;  // outputs of more than limits::kept_bytes_min may stay on the device, where there is room for them
 };
 
 // A GPU as a worker may use it.
@@ -88,6 +94,8 @@ class Engine {
   [[nodiscard]] virtual bool concurrent() const = 0;
   // An error fails the whole batch, and the engine can go on.
   [[nodiscard]] virtual Result<Outputs> run(const Batch& batch, BatchContext& context) = 0;
+  // Whether it takes inputs that are on its device, and may leave outputs there.
+  [[nodiscard]] virtual bool keeps() const { return false; }
   // Takes what it needs to run off its device (`host`), or puts it back (`device`). REQUIRES: no batch of it is under
   // way.
   [[nodiscard]] virtual Status move(Level /*level*/) { return Error{ErrorCode::invalid, "it is on no device"}; }

@@ -25,12 +25,12 @@ using data::Json;
 // The inputs of every row, in the order in which they came.
 Result<std::vector<std::vector<data::TensorView>>> inputs_by_row(const Batch& batch) {
   std::vector<std::vector<data::TensorView>> by_row(batch.rows);
-  for (const auto& [tensor, row] : batch.inputs) {
-    if (row != kAllRows) {
-      by_row[static_cast<std::size_t>(row)].push_back(tensor);
+  for (const BatchTensor& input : batch.inputs) {
+    if (input.row != kAllRows) {
+      by_row[static_cast<std::size_t>(input.row)].push_back(input.tensor);
       continue;
     }
-    auto rows = rows_of(tensor, batch.rows);
+    auto rows = rows_of(input.tensor, batch.rows);
     if (!rows) return rows.error();
     for (std::size_t i = 0; i < rows->size(); ++i) by_row[i].push_back(std::move((*rows)[i]));
   }

@@ -69,6 +69,7 @@ class TorchCudaEngine : public Engine {
   }
 
   [[nodiscard]] bool concurrent() const override { return true; }
+  [[nodiscard]] bool keeps() const override { return true; }
 
   [[nodiscard]] OnGpu on_gpu() const override {
     GpuForm form = form_of(tuned_.model->form());
@@ -166,7 +167,7 @@ class TorchCudaEngine : public Engine {
       if (const Status ran = tuned_.model->forward(*inputs, batch.rows, outputs); !ran) return ran.error();
       if (const Status ended = lane.lane.end(); !ended) return ended.error();
     }
-    auto out = copied(outputs, lane.lane, {}, context);  // may wait for the server: others go on
+    auto out = copied(outputs, lane, {.keep = batch.keep}, context);  // may wait for the server: others go on
     if (out) out->first = soon;
     return out;
   }

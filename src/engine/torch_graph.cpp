@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "engine/torch_kept.h"
+
 namespace sluice::engine {
 
 Result<TorchLane*> TorchLane::of_this_thread(cuda::SharedGpu& gpu, std::uint64_t position) {
@@ -14,7 +16,7 @@ Result<TorchLane*> TorchLane::of_this_thread(cuda::SharedGpu& gpu, std::uint64_t
   const auto lane = cuda::Lane::of_this_thread(*gpu.slices, position);
   if (!lane) return lane.error();
   if (own == nullptr) {
-    own = std::make_unique<TorchLane>(TorchLane{**lane, at::cuda::graph_pool_handle(), nullptr});
+    own = std::make_unique<TorchLane>(TorchLane{**lane, gpu, at::cuda::graph_pool_handle(), nullptr});
     const auto stream = reinterpret_cast<cudaStream_t>((*lane)->stream());
     c10::cuda::setCurrentCUDAStream(
         c10::cuda::getStreamFromExternal(stream, static_cast<c10::DeviceIndex>(gpu.number)));
@@ -25,7 +27,9 @@ Result<TorchLane*> TorchLane::of_this_thread(cuda::SharedGpu& gpu, std::uint64_t
 std::optional<InputShapes> shapes_of(const Batch& batch, const std::vector<Port>& declared) {
   InputShapes out;
   std::vector<std::vector<bool>> seen;  // of each input its rows
-  for (const auto& [view, row] : batch.inputs) {
+  for (const BatchTensor& brought : batch.inputs) {
+    const data::TensorView& view = brought.tensor;
+    const std::int32_t row = brought.row;
     if (!declared.empty() && std::ranges::find(declared, view.info.name, &Port::name) == declared.end()) continue;
     std::vector<std::int64_t> shape(view.info.shape.begin(), view.info.shape.end());
     if (row != kAllRows) shape.insert(shape.begin(), batch.rows);
@@ -120,13 +124,18 @@ Result<bool> TorchGraph::record(TorchCudaModel& model, std::uint32_t rows, const
 }
 
 Status copy_in(const Batch& batch, const std::vector<TorchInput>& to, cuda::Lane& lane) {
-  for (const auto& [view, row] : batch.inputs) {
+  for (const BatchTensor& brought : batch.inputs) {
+    const data::TensorView& view = brought.tensor;
+    const std::int32_t row = brought.row;
     if (view.bytes.empty()) continue;
     const auto input = std::ranges::find(to, view.info.name, &TorchInput::name);
     if (input == to.end()) continue;  // not declared
     const std::size_t before = row == kAllRows ? 0 : static_cast<std::size_t>(row) * view.bytes.size();
     const auto address = reinterpret_cast<CUdeviceptr>(input->stacked.data_ptr()) + before;
-    if (const Status put = lane.copy_in(address, view.bytes.data(), view.bytes.size()); !put) return put;
+    const Status put = brought.kept == nullptr
+                           ? lane.copy_in(address, view.bytes.data(), view.bytes.size())
+                           : lane.copy_on_device(address, brought.kept->address() + brought.within, view.bytes.size());
+    if (!put) return put;
   }
   return Done{};
 }
@@ -136,7 +145,7 @@ Result<Outputs> TorchGraph::replay(const Batch& batch, TorchLane& lane, BatchCon
   if (const Status begun = lane.lane.begin(); !begun) return begun.error();
   graph_.replay();
   if (const Status ended = lane.lane.end(); !ended) return ended.error();
-  auto out = copied(outputs_, lane.lane, expected_, context);
+  auto out = copied(outputs_, lane, {.keep = batch.keep, .expected = expected_}, context);
   // Slept too long is slept for nothing: it falls at once, and rises slowly.
   if (out) expected_ = expected_ > Duration{} ? std::min(expected_ * 1.1, out->on_device) : out->on_device;
   return out;
@@ -150,17 +159,24 @@ Result<Duration> TorchGraph::replay_alone(TorchLane& lane) {
   return lane.lane.measured();
 }
 
-Result<Outputs> copied(const std::vector<TorchOutput>& outputs, cuda::Lane& lane, Duration expected,
+Result<Outputs> copied(const std::vector<TorchOutput>& outputs, const TorchLane& on, CopyOut how,
                        BatchContext& context) {
+  cuda::Lane& lane = on.lane;
   auto placed = place_outputs(outputs, context);
   if (!placed) return placed.error();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto bytes = (*placed)[i].tensor.bytes;
     if (bytes.empty()) continue;
+    if (how.keep) {
+      auto kept = kept_copy(outputs[i].tensor, bytes.size(), on);
+      if (!kept) return kept.error();
+      (*placed)[i].kept = std::move(*kept);
+      if ((*placed)[i].kept != nullptr) continue;
+    }
     const auto from = reinterpret_cast<CUdeviceptr>(outputs[i].tensor.data_ptr());
     if (const Status put = lane.copy_out(bytes.data(), from, bytes.size()); !put) return put.error();
   }
-  if (const Status done = lane.wait(expected, [&] { context.nearly_done(); }); !done) return done.error();
+  if (const Status done = lane.wait(how.expected, [&] { context.nearly_done(); }); !done) return done.error();
   return Outputs{.tensors = std::move(*placed), .on_device = lane.measured()};
 }
 

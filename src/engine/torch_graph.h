@@ -20,6 +20,7 @@ namespace sluice::engine {
 // at the same time and what they leave is copied away before the next one begins.
 struct TorchLane {
   cuda::Lane& lane;
+  cuda::SharedGpu& gpu;
   at::cuda::MempoolId_t pool;
   std::unique_ptr<at::cuda::CUDAGraph>
       anchor;  // the first to use the pool: without any it would go, and never come back
@@ -68,8 +69,12 @@ class TorchGraph {
   Duration expected_;
 };
 
-// To where the server reads them, once the device is done.
-[[nodiscard]] Result<Outputs> copied(const std::vector<TorchOutput>& outputs, cuda::Lane& lane, Duration expected,
+struct CopyOut {
+  bool keep = false;  // large outputs may stay on the device
+  Duration expected;  // until the device is done
+};
+// To where the server reads them, or where later batches do, once the device is done.
+[[nodiscard]] Result<Outputs> copied(const std::vector<TorchOutput>& outputs, const TorchLane& on, CopyOut how,
                                      BatchContext& context);
 
 }  // namespace sluice::engine

@@ -20,7 +20,8 @@ constexpr std::pair<DataType, at::ScalarType> kTypes[] = {
 
 void stack_if_alike(TorchInput& input) {
   const bool alike = std::ranges::all_of(input.rows, [&](const at::Tensor& row) {
-    return row.defined() && row.sizes() == input.rows.front().sizes() && row.dtype() == input.rows.front().dtype();
+    return row.defined() && row.sizes() == input.rows.front().sizes() && row.dtype() == input.rows.front().dtype() &&
+           row.device() == input.rows.front().device();
   });
   if (alike) input.stacked = at::stack(input.rows);
 }
@@ -37,11 +38,16 @@ std::optional<DataType> data_type(at::ScalarType type) {
   return found == std::end(kTypes) ? std::nullopt : std::optional(found->first);
 }
 
-Result<at::Tensor> to_torch(const data::TensorView& tensor) {
+Result<at::Tensor> to_torch(const BatchTensor& brought) {
+  const data::TensorView& tensor = brought.tensor;
   const auto type = scalar_type(tensor.info.type);
   if (!type) {
     return Error{ErrorCode::invalid, str("input `", tensor.info.name, "` is of type ", name_of(tensor.info.type),
                                          ", which torch does not have")};
+  }
+  if (brought.kept != nullptr) {
+    return at::from_blob(reinterpret_cast<void*>(brought.kept->address() + brought.within),
+                         dimensions(tensor.info.shape), at::TensorOptions(*type).device(at::kCUDA));
   }
   const bool aligned =
       reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % data::element_size(tensor.info.type) == 0;
@@ -59,16 +65,17 @@ at::Tensor TorchInput::row(std::int64_t row) const {
 
 Result<std::vector<TorchInput>> torch_inputs(const Batch& batch) {
   std::vector<TorchInput> inputs;
-  for (const auto& [view, row] : batch.inputs) {
-    auto tensor = to_torch(view);
+  for (const BatchTensor& brought : batch.inputs) {
+    auto tensor = to_torch(brought);
     if (!tensor) return tensor.error();
-    auto input = std::ranges::find(inputs, view.info.name, &TorchInput::name);
-    if (input == inputs.end()) input = inputs.insert(inputs.end(), {view.info.name, {}, {}});
-    if (row == kAllRows) {
+    const std::string& name = brought.tensor.info.name;
+    auto input = std::ranges::find(inputs, name, &TorchInput::name);
+    if (input == inputs.end()) input = inputs.insert(inputs.end(), {name, {}, {}});
+    if (brought.row == kAllRows) {
       input->stacked = std::move(*tensor);
     } else {
       input->rows.resize(batch.rows);
-      input->rows[static_cast<std::size_t>(row)] = std::move(*tensor);
+      input->rows[static_cast<std::size_t>(brought.row)] = std::move(*tensor);
     }
   }
   for (TorchInput& input : inputs) {

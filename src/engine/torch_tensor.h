@@ -22,8 +22,9 @@ namespace sluice::engine {
   return {shape.data(), shape.size()};
 }
 
-// A view where the memory is aligned, else a copy. REQUIRES: the bytes are what type and shape ask for.
-[[nodiscard]] Result<at::Tensor> to_torch(const data::TensorView& tensor);
+// A view where the memory is aligned, else a copy; of what is kept a view on its device. REQUIRES: the bytes are what
+// type and shape ask for.
+[[nodiscard]] Result<at::Tensor> to_torch(const BatchTensor& brought);
 
 // One input of a batch, under its name.
 struct TorchInput {
@@ -33,7 +34,7 @@ struct TorchInput {
   [[nodiscard]] at::Tensor row(std::int64_t row) const;  // as a batch of one; undefined if it has none
 };
 
-// In the order in which they came. Rows that came apart but are alike are stacked.
+// In the order in which they came. Rows that came apart but are alike, and on one device, are stacked.
 [[nodiscard]] Result<std::vector<TorchInput>> torch_inputs(const Batch& batch);
 
 }  // namespace sluice::engine

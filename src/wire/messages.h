@@ -26,18 +26,18 @@
 namespace sluice::wire {
 
 inline constexpr std::size_t message_bytes_max = 128u << 10;
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::int32_t kAllRows = -1;
 inline constexpr std::int32_t kHost = -1;            // in place of a device's number: memory of the machine
 inline constexpr std::uint32_t lanes_max = 64;       // batches that a process runs at once
 inline constexpr std::uint32_t functions_max = 256;  // that a process holds
 
-// A tensor in the arena of the worker's tenant, or in the memory of a device. Stacked: the first dimension is the rows
-// of the batch; else of one row alone.
+// A tensor in the arena of the worker's tenant. Stacked: the first dimension is the rows of the batch; else of one row
+// alone. On a device its bytes are in what the worker keeps there under that place, and the arena has anything.
 struct Placed {
   data::TensorInfo info;
   std::int32_t row = kAllRows;
-  std::uint64_t offset = 0, size = 0;  // in the arena, or on the device
+  std::uint64_t offset = 0, size = 0;  // in the arena
   std::int32_t device = kHost;
   friend bool operator==(const Placed&, const Placed&) = default;
   void visit(auto& archive) { archive(info, row, offset, size, device); }
@@ -89,7 +89,10 @@ struct Run {                // answered with Ran
   SlicePositions positions;  // of a GPU that the batch has for itself; no slices: it runs on CPUs
   std::vector<Placed> inputs;
   Space outputs;
-  void visit(auto& archive) { archive(batch, function, rows, threads, emulated, deadline, positions, inputs, outputs); }
+  bool keep = false;  // outputs of more than limits::kept_bytes_min may stay on the device, until they are released
+  void visit(auto& archive) {
+    archive(batch, function, rows, threads, emulated, deadline, positions, inputs, outputs, keep);
+  }
 };
 struct Grant {  // what Wanted asked for, in place of the space before; of size 0: there is none
   std::uint64_t batch = 0;
@@ -101,10 +104,18 @@ struct Cancel {  // a batch that has not begun does not run, one that runs stops
   std::uint64_t batch = 0;
   void visit(auto& archive) { archive(batch); }
 };
+struct Fetch {  // copies what is kept under this place to the arena; answered with Fetched
+  std::uint64_t offset = 0;
+  void visit(auto& archive) { archive(offset); }
+};
+struct Release {  // what is kept under this place is not needed any more
+  std::uint64_t offset = 0;
+  void visit(auto& archive) { archive(offset); }
+};
 struct Stop {
   void visit(auto&) {}
 };
-using ToWorker = std::variant<Hello, Load, Unload, Run, Grant, Cancel, Stop, Move>;
+using ToWorker = std::variant<Hello, Load, Unload, Run, Grant, Cancel, Stop, Move, Fetch, Release>;
 
 // From the worker.
 struct Loaded {
@@ -132,7 +143,7 @@ struct Ran {
   bool cancelled = false;               // it did not run, or stopped: nothing else is said
   std::string error;                    // of the whole batch; empty: see row_errors
   std::vector<std::string> row_errors;  // none, or one a row, empty where it succeeded
-  std::vector<Placed> outputs;          // inside of the space that was granted
+  std::vector<Placed> outputs;          // inside of the space that was granted; on device 0: kept
   Duration took;                        // execution alone
   Duration on_device;                   // of it, as a GPU measured it; none on CPUs
   bool first = false;                   // later ones will be shorter: something was prepared on the way
@@ -144,7 +155,12 @@ struct Wanted {  // the outputs do not fit; answered with Grant
   std::uint64_t bytes = 0;
   void visit(auto& archive) { archive(batch, bytes); }
 };
-using FromWorker = std::variant<Loaded, Unloaded, Ran, Wanted, Moved>;
+struct Fetched {
+  std::uint64_t offset = 0;
+  std::string error;  // empty: the arena has it now; it is kept all the same
+  void visit(auto& archive) { archive(offset, error); }
+};
+using FromWorker = std::variant<Loaded, Unloaded, Ran, Wanted, Moved, Fetched>;
 
 // Appends nothing if the message is too large: then it is an error.
 [[nodiscard]] Status encode(const ToWorker& message, std::string& out);

@@ -17,12 +17,26 @@ void shorten(std::string& text, std::size_t length_max) {
   if (text.size() > length_max || !valid_utf8(text)) text = printable(text, length_max);
 }
 
+// What is kept under the place of an input that is on a device; nothing is read. An error says what is wrong with it.
+Result<KeptOutputs::Part> kept_part(const wire::Placed& input, const engine::Engine& engine, const Memory& memory) {
+  const auto refuse = [&](const std::string& why) {
+    return Error{ErrorCode::invalid, str("is on device ", input.device, why)};
+  };
+  if (memory.kept == nullptr) return refuse(", and this worker has none");
+  if (!engine.keeps()) return refuse(", where its engine reads nothing");
+  auto part = memory.kept->holding({input.offset, input.size});
+  if (input.device != 0 || part.output == nullptr) return refuse(", where nothing is kept under its place");
+  if (data::byte_size(input.info.type, input.info.shape) != input.size)
+    return refuse(" in another size than its shape");
+  return part;
+}
+
 std::optional<std::string> wrong(const wire::Placed& input, std::uint32_t rows, const Mapping& mapping) {
-  if (input.device != wire::kHost) return str("is on device ", input.device, ", and this worker has none");
   const auto bytes = mapping.at(input.offset, input.size);
   if (!bytes) return "is outside of the shared memory";
   if (input.info.shape.size() > limits::tensor_rank_max + 1) return "has too many dimensions";
-  if (!data::well_formed(input.info, *bytes)) return str("has ", input.size, " bytes, which its shape does not have");
+  if (input.device == wire::kHost && !data::well_formed(input.info, *bytes))
+    return str("has ", input.size, " bytes, which its shape does not have");
   if (input.row == wire::kAllRows) {
     const bool stacked = !input.info.shape.empty() && input.info.shape.front() == static_cast<std::int64_t>(rows);
     return stacked ? std::nullopt : std::optional(str("does not have the ", rows, " rows of the batch"));
@@ -31,7 +45,8 @@ std::optional<std::string> wrong(const wire::Placed& input, std::uint32_t rows, 
   return std::nullopt;
 }
 
-void answer_with(engine::Outputs outputs, const Mapping& mapping, wire::Ran& ran) {
+void answer_with(engine::Outputs outputs, const Mapping& mapping, BatchAnswer& answer) {
+  wire::Ran& ran = answer.ran;
   ran.row_errors = std::move(outputs.row_errors);
   ran.on_device = outputs.on_device;
   ran.first = outputs.first;
@@ -40,13 +55,16 @@ void answer_with(engine::Outputs outputs, const Mapping& mapping, wire::Ran& ran
   for (std::string& error : ran.row_errors) shorten(error, std::min(share, kErrorLength));
   for (engine::BatchTensor& output : outputs.tensors) {
     const std::uint64_t offset = mapping.offset_of(output.tensor.bytes);
-    ran.outputs.push_back({std::move(output.tensor.info), output.row, offset, output.tensor.bytes.size()});
+    const std::int32_t device = output.kept == nullptr ? wire::kHost : 0;
+    ran.outputs.push_back({std::move(output.tensor.info), output.row, offset, output.tensor.bytes.size(), device});
+    answer.kept.push_back(std::move(output.kept));
   }
 }
 
 }  // namespace
 
-Result<engine::Batch> batch_of(const wire::Run& run, const Mapping& mapping) {
+Result<engine::Batch> batch_of(const wire::Run& run, const engine::Engine& engine, const Memory& memory) {
+  const Mapping& mapping = memory.mapping;
   if (run.rows == 0 || run.rows > limits::batch_max) {
     return Error{ErrorCode::invalid, str("a batch has ", run.rows, " rows, it may have 1 to ", limits::batch_max)};
   }
@@ -58,43 +76,68 @@ Result<engine::Batch> batch_of(const wire::Run& run, const Mapping& mapping) {
                       .emulated = run.emulated,
                       .deadline = run.deadline,
                       .positions = run.positions,
-                      .inputs = {}};
+                      .inputs = {},
+                      .keep = run.keep && memory.kept != nullptr && engine.keeps()};
   for (const wire::Placed& input : run.inputs) {
-    if (const auto reason = wrong(input, run.rows, mapping)) {
-      return Error{ErrorCode::invalid, str("input `", printable(input.info.name), "` ", *reason)};
+    const auto refuse = [&](const std::string& reason) {
+      return Error{ErrorCode::invalid, str("input `", printable(input.info.name), "` ", reason)};
+    };
+    KeptOutputs::Part part;
+    if (input.device != wire::kHost) {
+      auto kept = kept_part(input, engine, memory);
+      if (!kept) return refuse(kept.error().message);
+      part = std::move(*kept);
     }
-    batch.inputs.push_back({{input.info, *mapping.at(input.offset, input.size)}, input.row});
+    if (const auto reason = wrong(input, run.rows, mapping)) return refuse(*reason);
+    batch.inputs.push_back({{input.info, *mapping.at(input.offset, input.size)}, input.row, part.output, part.within});
   }
   return batch;
 }
 
-wire::Ran run_batch(const wire::Run& run, engine::Engine& engine, const Mapping& mapping, GrantedSpace& space) {
-  wire::Ran ran{.batch = run.batch};
-  const auto batch = batch_of(run, mapping);
+BatchAnswer run_batch(const wire::Run& run, engine::Engine& engine, const Memory& memory, GrantedSpace& space) {
+  BatchAnswer answer{.ran = {.batch = run.batch}};
+  wire::Ran& ran = answer.ran;
+  const auto batch = batch_of(run, engine, memory);
   if (!batch) {
     ran.error = batch.error().message;
-    return ran;
+    return answer;
   }
   const Stopwatch stopwatch;
   auto outputs = engine.run(*batch, space);
   ran.took = stopwatch.elapsed() - space.waited();
   if (outputs) {
-    answer_with(std::move(*outputs), mapping, ran);
+    answer_with(std::move(*outputs), memory.mapping, answer);
   } else {
     ran.error = outputs.error().message;
     if (ran.error.empty()) ran.error = "the function failed without a reason";
   }
-  return ran;
+  return answer;
 }
 
 bool send(wire::Channel& channel, wire::Ran ran) {
-  shorten(ran.error, kErrorLength);
-  wire::Ran too_large{.batch = ran.batch, .took = ran.took};
+  KeptOutputs none;
+  return send(channel, BatchAnswer{.ran = std::move(ran)}, none);
+}
+
+bool send(wire::Channel& channel, BatchAnswer answer, KeptOutputs& kept) {
+  shorten(answer.ran.error, kErrorLength);
+  wire::Ran failed{.batch = answer.ran.batch, .took = answer.ran.took};
+  const std::vector<wire::Placed> outputs = answer.ran.outputs;
   std::string bytes;
-  const Status encoded = wire::encode(wire::FromWorker(std::move(ran)), bytes);
-  if (encoded) return channel.send(bytes).ok();
-  too_large.error = encoded.error().message;
-  return send(channel, wire::FromWorker(std::move(too_large)));
+  Status possible = wire::encode(wire::FromWorker(std::move(answer.ran)), bytes);
+  std::size_t added = 0;
+  for (; possible && added < answer.kept.size(); ++added) {
+    const wire::Space place{outputs[added].offset, outputs[added].size};
+    if (answer.kept[added] != nullptr && !kept.add(place, answer.kept[added]))
+      possible = Error{ErrorCode::invalid, "the space for outputs is that of something that is kept"};
+  }
+  if (possible) return channel.send(bytes).ok();
+  failed.error = possible.error().message;
+  // The last one that was tried is another's.
+  for (std::size_t i = 0; i + 1 < added; ++i) {
+    if (answer.kept[i] != nullptr) (void)kept.take(outputs[i].offset);
+  }
+  return send(channel, wire::FromWorker(std::move(failed)));
 }
 
 bool send(wire::Channel& channel, wire::Loaded loaded) {

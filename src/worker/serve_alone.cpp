@@ -185,7 +185,7 @@ class Alone {
     const auto function = functions_.find(run.function);
     if (function == nullptr) return out_of_turn(str("Run of function ", run.function));
     Context context(channel_, inbox_, mapping_, run);
-    wire::Ran ran = run_batch(run, *function->engine, mapping_, context);
+    wire::Ran ran = run_batch(run, *function->engine, {.mapping = mapping_}, context).ran;
     if (context.lost()) return Done{};  // the inbox knows why
     const bool was_long = ran.took >= kLong;
     if (context.gave_up()) ran = {.batch = run.batch, .cancelled = true, .took = ran.took};
@@ -193,6 +193,11 @@ class Alone {
     if (was_long) inbox_.read_ahead();
     return Done{};
   }
+  Status on(const wire::Fetch& fetch) {
+    (void)send(channel_, wire::FromWorker(wire::Fetched{fetch.offset, "this worker has no device"}));
+    return Done{};
+  }
+  static Status on(const wire::Release&) { return out_of_turn("Release of what is not kept"); }
   static Status on(const wire::Cancel&) { return Done{}; }  // that batch is over
   static Status on(const wire::Hello&) { return out_of_turn("a second Hello"); }
   static Status on(const wire::Grant&) { return out_of_turn("Grant to nothing wanted"); }

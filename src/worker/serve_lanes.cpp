@@ -83,6 +83,7 @@ class Reader {
     }
     batches_.stop();
     positions_.clear();
+    fetches_.stop();
     functions_.dispose_by({});  // nothing runs any more that could let one go
     loads_.stop();
   }
@@ -178,7 +179,27 @@ class Reader {
       b.cancelled = true;
       begun = b.begun;
     });
-    if (!begun) answer(*batch, {.batch = cancel.batch, .cancelled = true});
+    if (!begun) answer(*batch, {.ran = {.batch = cancel.batch, .cancelled = true}});
+    return Done{};
+  }
+  // By a thread of its own: a copy waits for the device, and a load would hold it up for seconds.
+  Status on(const wire::Fetch& fetch) {
+    auto kept = kept_.at(fetch.offset);
+    if (kept.output == nullptr) {
+      (void)send(channel_, wire::FromWorker(wire::Fetched{fetch.offset, "nothing is kept under this place"}));
+      return Done{};
+    }
+    const bool posted = fetches_.post([this, offset = fetch.offset, kept = std::move(kept)] {
+      const Status copied = kept.output->copy_to(*mapping_.at(offset, kept.size));
+      (void)send(channel_, wire::FromWorker(wire::Fetched{offset, copied ? "" : copied.error().message}));
+    });
+    return posted ? Status(Done{}) : Error{ErrorCode::unavailable, "no thread can be made"};
+  }
+  // Its memory is given back by the same thread: who reads messages must not wait for others that take some.
+  Status on(const wire::Release& release) {
+    auto output = kept_.take(release.offset);
+    if (output == nullptr) return out_of_turn(str("Release of what is not kept under ", release.offset));
+    (void)fetches_.post([gone = std::move(output)] {});
     return Done{};
   }
   static Status on(const wire::Hello&) { return out_of_turn("a second Hello"); }
@@ -217,21 +238,22 @@ class Reader {
     engine::Engine& engine = *batch.function->engine;
     std::unique_lock one_at_a_time(batch.function->one_at_a_time, std::defer_lock);
     if (!engine.concurrent()) one_at_a_time.lock();
-    wire::Ran ran = run_batch(batch.run, engine, mapping_, context);
+    const Memory memory{.mapping = mapping_, .kept = has_gpu_ ? &kept_ : nullptr};
+    BatchAnswer made = run_batch(batch.run, engine, memory, context);
     if (one_at_a_time.owns_lock()) one_at_a_time.unlock();
     if (context.lost()) return;  // the worker ends
-    if (context.gave_up()) ran = {.batch = batch.run.batch, .cancelled = true, .took = ran.took};
-    answer(batch, std::move(ran));
+    if (context.gave_up()) made = {.ran = {.batch = batch.run.batch, .cancelled = true, .took = made.ran.took}};
+    answer(batch, std::move(made));
   }
   // Forgotten before it is answered: from then on the server may give its slices to another batch.
-  void answer(UnderWay& batch, wire::Ran ran) {
+  void answer(UnderWay& batch, BatchAnswer made) {
     std::shared_ptr<UnderWay> forgotten;
     {
       const std::lock_guard lock(mutex_);
       const auto it = under_way_.find(batch.run.batch);
       if (it != under_way_.end()) forgotten = std::move(under_way_.extract(it).mapped());
     }
-    (void)send(channel_, std::move(ran));
+    (void)send(channel_, std::move(made), kept_);
   }
 
   wire::Channel& channel_;
@@ -240,11 +262,13 @@ class Reader {
   std::vector<wire::Descriptor> came_along_;  // with the message at hand: of a Load the model
   Functions functions_;
   bool has_gpu_;
+  KeptOutputs kept_;
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<UnderWay>> under_way_;  // guarded by mutex_
   Lanes batches_;
   std::map<std::uint64_t, std::unique_ptr<Lanes>> positions_;  // by slices, of the one GPU that a worker has
   Lanes loads_{1};
+  Lanes fetches_{1};  // of what is kept, and its end
 };
 
 }  // namespace

@@ -124,6 +124,91 @@ bool check_memory(const std::string& program, const Network& grows, const Networ
   return true;
 }
 
+// Outputs that stay on the device: they are read there by other slices, also one row of them beside a row of the
+// machine's memory, whichever way a batch runs; what is fetched is the same.
+class KeptCheck {
+ public:
+  KeptCheck(const std::string& program, const Network& network)
+      : worker_(program, GpuMode::green, 7), network_(network), row_(network.input_bytes()) {
+    const GpuForm exact{Precision::fp32, MemoryLayout::channels_first};
+    if (const auto loaded = worker_.load(0, network, exact, Bytes::gb(1)); !loaded.error.empty()) fail(loaded.error);
+    inputs_ = *worker_.arena().allocate(kRows * row_);
+    auto* values = reinterpret_cast<float*>(inputs_.data());
+    for (std::size_t i = 0; i < inputs_.size() / sizeof(float); ++i) values[i] = static_cast<float>(i % 1000);
+  }
+  // Once kernel by kernel, once recorded, then replayed.
+  bool holds() {
+    for (int time = 0; time < 4; ++time) {
+      const data::Block first = space(), second = space(), third = space();
+      const auto kept = run({stacked(inputs_.offset(), wire::kHost)}, 1, first, true);
+      if (kept.device != 0) return wrong("it was not kept");
+      run({stacked(first.offset(), 0)}, 2, second, false);
+      if (!is(second, 0, 4, 3) || !is(second, 1, 4, 3)) return wrong("an answer from what was kept");
+      run({row(0, inputs_.offset(), wire::kHost), row(1, first.offset() + row_, 0)}, 4, third, false);
+      if (!is(third, 0, 2, 1) || !is(third, 1, 4, 3)) return wrong("an answer from rows that were apart");
+      if (is(first, 0, 2, 1)) return wrong("it was copied to the machine all the same");
+      worker_.send(wire::Fetch{first.offset()});
+      const auto message = worker_.next();
+      const auto* fetched = std::get_if<wire::Fetched>(&message);
+      if (fetched == nullptr || !fetched->error.empty()) return wrong("it cannot be fetched");
+      if (!is(first, 0, 2, 1) || !is(first, 1, 2, 1)) return wrong("what was fetched");
+      worker_.send(wire::Release{first.offset()});
+    }
+    std::printf("outputs that stay on the device are read there, and fetched\n");
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kRows = 2;
+  static bool wrong(const char* what) {
+    std::printf("outputs that stay on the device: WRONG, %s\n", what);
+    return false;
+  }
+  data::Block space() {
+    data::Block out = *worker_.arena().allocate(kRows * row_);
+    std::memset(out.data(), 0, out.size());
+    return out;
+  }
+  wire::Placed row(std::int32_t number, std::uint64_t offset, std::int32_t device) const {
+    const auto shape = network_.input().shape;
+    return {{"x", network_.type, shape}, number, offset, row_, device};
+  }
+  wire::Placed stacked(std::uint64_t offset, std::int32_t device) const {
+    wire::Placed out = row(wire::kAllRows, offset, device);
+    out.info.shape.push_front(kRows);
+    out.size *= kRows;
+    return out;
+  }
+  wire::Placed run(std::vector<wire::Placed> inputs, std::uint64_t slices, const data::Block& space, bool keep) {
+    worker_.send(wire::Run{.batch = ++batch_,
+                           .rows = kRows,
+                           .positions = {0, slices},
+                           .inputs = std::move(inputs),
+                           .outputs = {space.offset(), space.size()},
+                           .keep = keep});
+    const auto message = worker_.next();
+    const auto* ran = std::get_if<wire::Ran>(&message);
+    if (ran == nullptr || !ran->error.empty()) fail(ran == nullptr ? "no answer" : ran->error);
+    return ran->outputs.at(0);
+  }
+  // Whether a row is that many times the input, and so much more.
+  [[nodiscard]] bool is(const data::Block& seen, std::uint32_t number, float times, float more) const {
+    const std::size_t count = row_ / sizeof(float);
+    const auto* in = reinterpret_cast<const float*>(inputs_.data()) + number * count;
+    const auto* out = reinterpret_cast<const float*>(seen.data()) + number * count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (out[i] != in[i] * times + more) return false;
+    }
+    return true;
+  }
+
+  GpuWorker worker_;
+  const Network& network_;
+  std::size_t row_;  // bytes
+  data::Block inputs_;
+  std::uint64_t batch_ = 0;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -147,6 +232,7 @@ int main(int argc, char** argv) {
       good = check(worker, 9, networks[0], folder, form) && good;
   }
   good = check_memory(argv[1], network("grows", 32, {3 * 32 * 32}), networks[0]) && good;
+  good = KeptCheck(argv[1], network("doubles", 512, {3, 512, 512})).holds() && good;
   good = check_fault(argv[1], network("reads", 32, {3 * 32 * 32}), networks[0]) && good;
   std::puts(good ? "ok: all answers are right" : "error: some answers are wrong");
   return good ? 0 : 1;

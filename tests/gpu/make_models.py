@@ -11,7 +11,7 @@ import torch
 import torchvision
 
 SIZES = {"resnet50": 224, "resnet50_other": 224, "vit_b_16": 224, "mobilenet_v3_large": 224, "deeplabv3_resnet50": 384, "looks": 32, "mixes": 32,
-         "reads": 32, "grows": 32}
+         "reads": 32, "grows": 32, "doubles": 512}
 
 
 class Segment(torch.nn.Module):
@@ -60,11 +60,18 @@ class Grows(torch.nn.Module):
         return x.flatten(1) * 2 + large[:, :1].zero_()
 
 
+class Doubles(torch.nn.Module):
+    """Its answer has the form of its input, so that it can follow itself."""
+
+    def forward(self, x):
+        return x * 2 + 1
+
+
 def network_of(name):
     torch.manual_seed(5 if name.endswith("_other") else 1)
     name = name.removesuffix("_other")
-    if name in ("looks", "mixes", "reads", "grows"):
-        return {"looks": Looks, "mixes": Mixes, "reads": Reads, "grows": Grows}[name]()
+    if name in ("looks", "mixes", "reads", "grows", "doubles"):
+        return {"looks": Looks, "mixes": Mixes, "reads": Reads, "grows": Grows, "doubles": Doubles}[name]()
     if name.startswith("deeplab"):
         return Segment(torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None))
     return getattr(torchvision.models, name)(weights=None)

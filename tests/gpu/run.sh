@@ -11,7 +11,7 @@ prefix="$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_WORKER_ONLY=ON -DSLUICE_GPU_TESTS=ON "-DCMAKE_PREFIX_PATH=$prefix" >"$build.log" ||
   { cat "$build.log"; exit 1; }
 cmake --build "$build" || exit 1
-test -f "$build/models/grows.answer" || python3 tests/gpu/make_models.py "$build/models"
+test -f "$build/models/doubles.answer" || python3 tests/gpu/make_models.py "$build/models"
 export CUDA_DEVICE_MAX_CONNECTIONS=32
 "$build/check_slices"
 if command -v compute-sanitizer >/dev/null; then

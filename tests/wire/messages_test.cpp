@@ -11,7 +11,7 @@ const Placed kPlaced{{"image", DataType::fp16, {2, 3, -1}}, 1, 64, 1 << 20, 2};
 
 std::vector<ToWorker> to_worker() {
   return {
-      Hello{.version = 4, .arena_bytes = 1ull << 40, .lanes = 7, .mode = GpuMode::stream, .slices = 8, .pinned = true},
+      Hello{.version = 5, .arena_bytes = 1ull << 40, .lanes = 7, .mode = GpuMode::stream, .slices = 8, .pinned = true},
       Load{.function = 5,
            .name = "classify",
            .body = {Runtime::process,
@@ -32,11 +32,14 @@ std::vector<ToWorker> to_worker() {
           .deadline = Time::from_ns(-6),
           .positions = {.gpu = 1, .slices = 0x70},
           .inputs = {kPlaced, kPlaced},
-          .outputs = {128, 256}},
+          .outputs = {128, 256},
+          .keep = true},
       Grant{9, {1, 2}},
       Cancel{9},
       Stop{},
-      Move{5, Level::host}};
+      Move{5, Level::host},
+      Fetch{64},
+      Release{65}};
 }
 std::vector<FromWorker> from_worker() {
   return {Loaded{.function = 5,
@@ -55,7 +58,9 @@ std::vector<FromWorker> from_worker() {
               .took = Duration::us(8),
               .on_device = Duration::us(7),
               .first = true},
-          Wanted{5, 6}, Moved{5, "no room", Duration::ms(2)}};
+          Wanted{5, 6},
+          Moved{5, "no room", Duration::ms(2)},
+          Fetched{64, "gone"}};
 }
 
 template <class Message>

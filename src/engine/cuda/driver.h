@@ -17,7 +17,7 @@ namespace sluice::engine::cuda {
   X(cuGreenCtxCreate) X(cuCtxFromGreenCtx) X(cuGreenCtxStreamCreate) \
   X(cuStreamCreateWithPriority) X(cuCtxGetStreamPriorityRange) X(cuStreamSynchronize) \
   X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime) \
-  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemHostRegister) X(cuMemHostAlloc) X(cuMemFreeHost) \
+  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemHostRegister) X(cuMemHostAlloc) X(cuMemFreeHost) \
   X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) \
   X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on

@@ -46,6 +46,10 @@ Status Lane::copy_out(void* to, CUdeviceptr from, std::size_t bytes) {
   return checked(driver_, driver_.cuMemcpyDtoHAsync(to, from, bytes, slice_.stream), "copy from the device");
 }
 
+Status Lane::copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) const {
+  return checked(driver_, driver_.cuMemcpyDtoDAsync(to, from, bytes, slice_.stream), "copy on the device");
+}
+
 Status Lane::begin() {
   return checked(driver_, driver_.cuEventRecord(begin_, slice_.stream), "cuEventRecord");
 }

@@ -23,6 +23,7 @@ class Lane {
   [[nodiscard]] CUstream stream() const { return slice_.stream; }
   [[nodiscard]] Status copy_in(CUdeviceptr to, const void* from, std::size_t bytes);
   [[nodiscard]] Status copy_out(void* to, CUdeviceptr from, std::size_t bytes);
+  [[nodiscard]] Status copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) const;
   // Around what is to be measured.
   [[nodiscard]] Status begin();
   [[nodiscard]] Status end();

@@ -30,7 +30,11 @@ Result<SharedGpu*> opened(const Gpu& gpu) {
   std::size_t bytes = 0;
   if (done) done = checked(out->driver, out->driver.cuDeviceTotalMem(&bytes, out->handle), "its memory");
   out->memory = Bytes(static_cast<std::int64_t>(bytes));
+  out->kept.emplace(KeptBudget::part_of(out->memory));
   if (done) done = out->enter();
+  if (done)
+    done = checked(out->driver, out->driver.cuStreamCreateWithPriority(&out->fetches, CU_STREAM_NON_BLOCKING, 0),
+                   "cuStreamCreate");
   if (done) done = pin(out->driver, gpu.pinned);
   if (!done) return done.error();
   return out.release();

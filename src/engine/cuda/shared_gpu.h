@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <memory>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -23,6 +24,8 @@ struct SharedGpu {
   std::unique_ptr<Slices> slices;
   Bytes memory;  // all of it
   Allowance allowance;
+  std::optional<KeptBudget> kept;  // set when it is opened
+  CUstream fetches = nullptr;      // for what is kept: copies to the machine that nothing else waits for
   // Held alone while a graph is captured and when a function goes, shared by whatever else allocates: what other
   // threads did meanwhile would become part of the capture, or break it. Replays need no lock.
   Quiet quiet;
