@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "data/arena.h"
+#include "data/kept.h"
 #include "data/shape.h"
 #include "domain/function.h"
 
@@ -40,7 +42,12 @@ struct Tensor {
   Block block;
   std::size_t offset = 0, size = 0;  // within the block
   TextIndex texts = {};              // of type bytes, where somebody has looked: index_texts()
-  [[nodiscard]] std::span<std::byte> bytes() const { return {block.data() + offset, size}; }
+  std::shared_ptr<Kept> kept = {};   // on a GPU; never of type bytes. Null: its bytes are in the block
+  // REQUIRES: nothing is kept, or it was fetched.
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    CHECK(kept == nullptr || kept->fetched());
+    return {block.data() + offset, size};
+  }
 };
 using Tensors = std::vector<Tensor>;
 

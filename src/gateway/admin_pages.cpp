@@ -181,6 +181,9 @@ void add_use(ordered_json& gpu, const live::GpuUse& use) {
   gpu["bytes_in"] = use.bytes_in;
   gpu["bytes_out"] = use.bytes_out;
   gpu["loads"] = use.loads;
+  gpu["kept"] = use.kept;
+  gpu["fetches"] = use.fetches;
+  gpu["kept_bytes"] = use.kept_bytes;
 }
 
 std::string_view name_of_level(Level level) {

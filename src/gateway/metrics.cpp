@@ -297,6 +297,12 @@ void append_gpus(std::string& out, const live::Snapshot& snapshot) {
   counter("sluice_gpu_copied_in_bytes_total", "Inputs copied to it", &live::GpuUse::bytes_in);
   counter("sluice_gpu_copied_out_bytes_total", "Outputs copied from it", &live::GpuUse::bytes_out);
   counter("sluice_gpu_loads_total", "Functions that came to it, or back to it", &live::GpuUse::loads);
+  counter("sluice_gpu_kept_total", "Outputs that stayed on it for the stages after them", &live::GpuUse::kept);
+  counter("sluice_gpu_fetches_total", "Outputs that stayed on it and were fetched later", &live::GpuUse::fetches);
+  each("sluice_gpu_kept_bytes", "gauge", "Outputs that are on it now",
+       [&](std::string_view name, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse& use) {
+         append_sample(out, name, {{"node", node.name}, {"gpu", str(gpu)}}, use.kept_bytes);
+       });
   each("sluice_gpu_graphs", "gauge", "CUDA graphs that functions have",
        [&](std::string_view name, const live::NodeInfo& node, std::size_t gpu, const live::GpuUse&) {
          std::uint64_t graphs = 0;

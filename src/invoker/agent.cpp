@@ -68,13 +68,28 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
       spawner_(options_.spawner),
       applications_(arenas),
       forms_(options_.forms),
+      kept_(waker_, counters_,
+            {.find = [this](ProcessId id) { return find(id); },
+             .lose = [this](Process& process, const std::string& why) { lose(process, why); },
+             // Who waits for it goes on; so does an instance that was to leave.
+             .fetched =
+                 [this](ProcessId id) {
+                   batches_.kept_changed();
+                   const Process* process = find(id);
+                   if (process == nullptr || process->instances.size() != 1) return;
+                   Instance& last = *process->instances.front();
+                   if (last.leaving && last.running == 0 && last.loaded) leave(last);
+                 }}),
       batches_(options_, options_.seed,
                {.applications = applications_,
                 .objects = objects_,
                 .others = options_.others,
                 .pauses = pauses_,
                 .limits = limits_,
-                .counters = counters_},
+                .counters = counters_,
+                .kept = kept_,
+                .keeps = options_.others == nullptr && options_.gpus.mode != GpuMode::none &&
+                         options_.gpus.mode != GpuMode::mig},
                {.event = hooks_.event,
                 .log = hooks_.log,
                 .lose = [this](Process& process, const std::string& why) { lose(process, why); },
@@ -152,6 +167,7 @@ void Agent::look() {
   std::partition(keys.begin(), keys.begin() + count, [](std::uint64_t key) { return source_of(key) == Source::log; });
   for (std::size_t i = 0; i < count; ++i) on_readable(keys[i]);
   take_spawned();
+  kept_.release();
   look_at_clock();
   if (stale_) publish();
 }
@@ -274,6 +290,7 @@ void Agent::on_readable(std::uint64_t key) {
   if (const auto* loaded = std::get_if<wire::Loaded>(&heard)) return on_loaded(*process, *loaded);
   if (const auto* unloaded = std::get_if<wire::Unloaded>(&heard)) return on_unloaded(*process, *unloaded);
   if (const auto* moved = std::get_if<wire::Moved>(&heard)) return on_moved(*process, *moved);
+  if (const auto* fetched = std::get_if<wire::Fetched>(&heard)) return kept_.fetched(*process, *fetched);
   if (const auto* broken = std::get_if<Session::Broken>(&heard)) return lose(*process, broken->why);
   if (!std::holds_alternative<Session::Closed>(heard)) return;
   process->closed = data::now();
@@ -330,6 +347,7 @@ void Agent::lose(Process& process, const std::string& why, std::optional<Time> e
     if (!anew) events.emplace_back(InstanceUnloaded{.invoker = instance->invoker, .instance = instance->id});
   }
   for (const Instance* instance : process.instances) instances_.erase(InstanceId(instance->id));
+  kept_.lose(process.id);
   auto gone = processes_.extract(ProcessId(process.id));
   if (end_at && process.session) {
     process.instances.clear();
@@ -341,6 +359,7 @@ void Agent::lose(Process& process, const std::string& why, std::optional<Time> e
   }
   publish();
   for (Event& event : events) hooks_.event(std::move(event));
+  batches_.kept_changed();
 }
 
 // The books have its memory back before the system does; a process that was killed takes no more.
@@ -377,6 +396,8 @@ void Agent::look_at_clock() {
   }
   if (risen) publish();
   batches_.look_at_clock(now, stuck);
+  if (const auto fetch = kept_.oldest_fetch(); fetch && now - fetch->since > options_.hang_least)
+    hanging.push_back(fetch->process);
   for (const Batches::Stuck& one : stuck) {
     if (Process* process = find(one.process); process != nullptr && !process->closed)
       lose(*process, "did not answer in time", one.end_at);
@@ -414,7 +435,9 @@ Time Agent::due() const {
     const std::lock_guard lock(spawned_mutex_);
     if (!spawned_.empty()) return Time();
   }
+  if (kept_.has_released()) return Time();
   Time next = batches_.due();
+  if (const auto fetch = kept_.oldest_fetch()) next = std::min(next, fetch->since + options_.hang_least);
   for (const Lingering& one : lingering_) next = std::min(next, one.end_at);
   for (const auto& [id, instance] : instances_) {
     if (instance->loaded && instance->ready_at) next = std::min(next, *instance->ready_at);

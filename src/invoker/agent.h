@@ -24,6 +24,7 @@
 #include "invoker/crash_pauses.h"
 #include "invoker/gpu_forms.h"
 #include "invoker/gpus.h"
+#include "invoker/kept_copies.h"
 #include "invoker/mps.h"
 #include "invoker/patience.h"
 #include "invoker/reaper.h"
@@ -171,6 +172,7 @@ class Agent {
   std::map<ProcessId, std::unique_ptr<Process>> processes_;
   std::map<InstanceId, std::unique_ptr<Instance>> instances_;
   std::vector<Lingering> lingering_;
+  KeptCopies kept_;  // before batches_, which hold some
   Batches batches_;
   std::uint64_t next_process_ = 0;
   bool seen_all_ = false;  // that was readable at the last look

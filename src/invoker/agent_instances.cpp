@@ -221,9 +221,12 @@ void Agent::evict(const EvictInstance& command) {
   if (instance->running == 0) leave(*instance);
 }
 
-// An instance that has its process alone goes with it; else the process is told, once it has loaded it.
+// An instance that has its process alone goes with it, once all that the process keeps on its GPU is here: its requests
+// would begin again, need the instance again, and might never end where there is no room for two. Else the process is
+// told, once it has loaded it.
 void Agent::leave(Instance& instance) {
   Process& process = *instance.process;
+  if (process.instances.size() == 1 && process.session && !process.session->hung_up() && kept_.rescue(process)) return;
   const InstanceUnloaded gone{.invoker = instance.invoker, .instance = instance.id};
   if (process.instances.size() == 1 || !process.session) {
     remove(instance);
@@ -256,6 +259,7 @@ void Agent::remove(Instance& instance) {
   std::erase(process.instances, &instance);
   instances_.erase(InstanceId(instance.id));
   if (process.instances.empty()) {
+    kept_.lose(process.id);
     end(process);
     processes_.erase(ProcessId(process.id));
   }

@@ -1,6 +1,7 @@
 #include "invoker/applications.h"
 
 #include "base/check.h"
+#include "domain/keepable.h"
 
 namespace sluice::invoker {
 
@@ -9,6 +10,7 @@ void Applications::add(ApplicationId id, std::shared_ptr<const Application> appl
   Known& known = known_[id.index()];
   known.application = std::move(application);
   known.profiles.clear();
+  known.keeps = keepable_stages(*known.application);
   for (const Function& function : known.application->functions) {
     auto profile = profile::FunctionProfile::make(function);
     known.profiles.emplace_back();
@@ -18,7 +20,7 @@ void Applications::add(ApplicationId id, std::shared_ptr<const Application> appl
 
 void Applications::forget(ApplicationId id) {
   Known& known = known_[id.index()];
-  known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr};
+  known = {.application = without_workflow(*known.application), .profiles = {}, .arena = nullptr, .keeps = {}};
 }
 
 const Function& Applications::function(ApplicationId application, FunctionId function) const {
@@ -34,6 +36,11 @@ const Body& Applications::body(const Instance& instance) const {
   const Function& runs = function(instance);
   if (instance.wanted == Level::device && runs.gpu) return *runs.gpu;
   return runs.cpu ? *runs.cpu : *runs.gpu;
+}
+
+bool Applications::keeps(ApplicationId application, StageId stage) const {
+  const std::vector<bool>& stages = known_[application.index()].keeps;
+  return stage.index() < stages.size() && stages[stage.index()];
 }
 
 const profile::FunctionProfile* Applications::profile(ApplicationId application, FunctionId function) const {

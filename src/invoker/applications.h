@@ -25,6 +25,8 @@ class Applications {
   [[nodiscard]] const Function& function(const Instance& instance) const;
   // What the instance runs, by where it is loaded.
   [[nodiscard]] const Body& body(const Instance& instance) const;
+  // Whether a stage of its own workflow may leave outputs on a GPU (domain/keepable.h).
+  [[nodiscard]] bool keeps(ApplicationId application, StageId stage) const;
   // Null: it has none.
   [[nodiscard]] const profile::FunctionProfile* profile(ApplicationId application, FunctionId function) const;
   // REQUIRES: something of the application is loaded, so that its tenant has an arena.
@@ -35,6 +37,7 @@ class Applications {
     std::shared_ptr<const Application> application;
     std::vector<std::optional<profile::FunctionProfile>> profiles;  // by function; only emulated ones need theirs
     std::shared_ptr<data::Arena> arena;                             // its tenant's; null until something runs
+    std::vector<bool> keeps;                                        // by stage
   };
 
   data::Arenas& arenas_;

@@ -63,6 +63,7 @@ void Batches::start(StartBatch& command, Instance* instance) {
 
 // REQUIRES: every member has its inputs, or a result that says why not.
 void Batches::begin(Running& batch) {
+  if (!brings_kept(batch)) return;
   std::vector<std::uint32_t> whole;
   for (std::uint32_t m = 0; m < batch.inputs.size(); ++m) {
     if (batch.results[m].outcome == Outcome::succeeded) whole.push_back(m);
@@ -78,6 +79,46 @@ void Batches::begin(Running& batch) {
   const Process& process = *batch.instance->process;
   parts_.limits.set(process.id, process.vcpus);
   next_group(batch);
+}
+
+// What was lost is made again: the scheduler hears of it as of an object of another machine.
+bool Batches::brings_kept(Running& batch) {
+  bool later = false;
+  for (std::size_t m = 0; m < batch.inputs.size(); ++m) {
+    const BatchMember& member = batch.start.members[m];
+    for (const data::Tensor& tensor : batch.inputs[m]) {
+      const auto readiness = parts_.kept.bring(tensor, *batch.instance->process);
+      later |= readiness == KeptCopies::Readiness::later;
+      if (readiness != KeptCopies::Readiness::lost) continue;
+      hooks_.event(ObjectLost{.invoker = tensor.kept->place().invoker, .request = member.request});
+      batch.results[m] = {.id = member.invocation, .outcome = Outcome::not_run, .error = "ObjectLost"};
+      batch.inputs[m].clear();
+      break;
+    }
+  }
+  if (batch.waits_for_kept && !later) batch.told = data::now();
+  batch.waits_for_kept = batch.reads = later;
+  batch.waiting = later ? 1 : 0;
+  return !later;
+}
+
+void Batches::kept_changed() {
+  std::vector<BatchId> waiting;
+  for (const auto& [id, batch] : running_) {
+    if (batch->waits_for_kept) waiting.push_back(id);
+  }
+  // The end of one may be that of others.
+  for (const BatchId id : waiting) {
+    if (const auto it = running_.find(id); it != running_.end()) begin(*it->second);
+  }
+}
+
+// Not while samples are wanted: they are made of inputs.
+bool Batches::may_keep(const Running& batch) const {
+  return parts_.keeps && batch.instance->process->on_gpu && samples_wanted_.empty() &&
+         std::ranges::all_of(batch.start.members, [&](const BatchMember& member) {
+           return member.path.empty() && parts_.applications.keeps(batch.start.application, member.stage);
+         });
 }
 
 // A batch that has not begun does not run, one that runs stops where its engine can. Else it runs to its end: a worker
@@ -120,7 +161,7 @@ void Batches::next_group(Running& batch) {
   std::vector<const data::Tensors*> members;
   for (const std::uint32_t m : batch.group) members.push_back(&batch.inputs[m]);
   const auto rows = static_cast<std::uint32_t>(members.size());
-  auto gathered = process.on_gpu ? Result(as_they_lie(members)) : gather(members, session.arena());
+  auto gathered = process.on_gpu ? Result(as_they_lie(members, process.id)) : gather(members, session.arena());
   auto space = session.space_of(instance.outputs.space_for(rows));
   if (!gathered || !space) {
     return skip_group(batch, str(kObjectStoreFull, ": ", gathered ? "no room for outputs" : gathered.error().message));
@@ -134,7 +175,8 @@ void Batches::next_group(Running& batch) {
                                    .emulated = emulated_time(batch.start, rows),
                                    .deadline = batch.start.latest,
                                    .positions = batch.start.positions,
-                                   .inputs = std::move(gathered->inputs)},
+                                   .inputs = std::move(gathered->inputs),
+                                   .keep = may_keep(batch)},
                                   std::move(*space), std::move(gathered->held));
   if (told || session.hung_up()) return;  // if it has ended, that is heard next
   if (told.error().code == ErrorCode::too_large)
@@ -154,7 +196,8 @@ void Batches::take(Process& process, Session::Answer& answer) {
   if (answer.ran.cancelled) return fail(batch, "Cancelled");
   const Function& function = parts_.applications.function(batch.start.application, batch.start.function);
   if (program_ended(answer.ran.error)) explain_end(process, answer.ran.error);
-  auto rows = results_of(answer.ran, static_cast<std::uint32_t>(batch.group.size()), answer.space, function);
+  const auto kept = [&](const wire::Placed& output) { return parts_.kept.keep(process, answer.space, output); };
+  auto rows = results_of(answer.ran, static_cast<std::uint32_t>(batch.group.size()), answer.space, function, kept);
   if (!rows) {
     process.session->retain(std::move(answer.space));
     return hooks_.lose(process, rows.error().message);
@@ -179,9 +222,12 @@ void Batches::count_on_gpu(Running& batch, const wire::Ran& ran) {
   ++gpu.batches;
   if (ran.graphs.captured) ++gpu.captures;
   for (const std::uint32_t m : batch.group) {
-    for (const data::Tensor& tensor : batch.inputs[m]) gpu.bytes_in += tensor.size;
+    for (const data::Tensor& tensor : batch.inputs[m]) {
+      const bool there = tensor.kept != nullptr && tensor.kept->place().keeper == batch.instance->process->id.value();
+      gpu.bytes_in += there ? 0 : tensor.size;
+    }
   }
-  for (const wire::Placed& output : ran.outputs) gpu.bytes_out += output.size;
+  for (const wire::Placed& output : ran.outputs) gpu.bytes_out += output.device == wire::kHost ? output.size : 0;
   if (!ran.error.empty()) return;  // nothing is said of graphs then
   const GraphUse now{.kept = ran.graphs.kept, .never = ran.graphs.never};
   if (batch.instance->graphs == now) return;
@@ -235,7 +281,8 @@ void Batches::give_sample(const Running& batch) {
   const std::pair of(batch.start.application, batch.start.function);
   if (!hooks_.sample || !samples_wanted_.contains(of)) return;
   for (std::size_t m = 0; m < batch.results.size(); ++m) {
-    if (batch.results[m].outcome != Outcome::succeeded) continue;
+    const auto elsewhere = [](const data::Tensor& t) { return t.kept != nullptr && !t.kept->fetched(); };
+    if (batch.results[m].outcome != Outcome::succeeded || std::ranges::any_of(batch.inputs[m], elsewhere)) continue;
     bus::Sampled sample{.application = of.first, .function = of.second, .bytes = 0, .inputs = {}};
     for (const data::Tensor& tensor : batch.inputs[m]) sample.bytes += tensor.size;
     if (sample.bytes <= bus::sample_bytes_max) sample.inputs = data::to_blob(batch.inputs[m]);

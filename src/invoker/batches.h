@@ -13,6 +13,7 @@
 #include "invoker/batch_reads.h"
 #include "invoker/counters.h"
 #include "invoker/crash_pauses.h"
+#include "invoker/kept_copies.h"
 #include "invoker/patience.h"
 #include "invoker/results.h"
 #include "invoker/vcpu_limit.h"
@@ -28,6 +29,8 @@ class Batches {
     CrashPauses& pauses;
     VcpuLimit& limits;
     AgentCounters& counters;
+    KeptCopies& kept;
+    bool keeps = false;  // outputs may stay on GPUs between stages
   };
   struct Hooks {
     std::function<void(Event)> event;
@@ -45,6 +48,8 @@ class Batches {
   void start(StartBatch& command, Instance* instance);
   void cancel(const CancelBatch& command);
   void take(Process& process, Session::Answer& answer);
+  // Something that was kept on a GPU was fetched, or is lost.
+  void kept_changed();
   // Its process is gone: these fail.
   [[nodiscard]] std::vector<BatchId> drop(const Instance& instance);
   void clear() { running_.clear(); }
@@ -69,6 +74,9 @@ class Batches {
 
  private:
   void begin(Running& batch);
+  // Whether its worker can read all that there is. False: what is elsewhere is being fetched.
+  [[nodiscard]] bool brings_kept(Running& batch);
+  [[nodiscard]] bool may_keep(const Running& batch) const;
   void next_group(Running& batch);
   void skip_group(Running& batch, const std::string& error);
   void count_on_gpu(Running& batch, const wire::Ran& ran);

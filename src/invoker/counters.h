@@ -12,6 +12,8 @@ namespace sluice::invoker {
 struct GpuCounters {
   std::array<std::atomic<std::uint64_t>, 64> busy_ns{};  // by slice
   std::atomic<std::uint64_t> batches = 0, captures = 0, bytes_in = 0, bytes_out = 0, loads = 0;
+  std::atomic<std::uint64_t> kept = 0, fetches = 0;  // outputs that stayed on it, and those that were fetched later
+  std::atomic<std::uint64_t> kept_bytes = 0;         // on it now
 };
 
 struct AgentCounters {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "data/arena.h"
 #include "data/tensor.h"
+#include "invoker/process_id.h"
 #include "wire/messages.h"
 
 namespace sluice::invoker {
@@ -29,7 +30,8 @@ inline constexpr std::string_view kObjectStoreFull = "ObjectStoreFull";
 
 // REQUIRES: all of one group of stackable(). An error if there is no room for the copy.
 [[nodiscard]] Result<Gathered> gather(std::span<const data::Tensors* const> members, data::Arena& arena);
-// The same for a worker on a GPU, which copies to its device anyway: rows that are apart stay where they are.
-[[nodiscard]] Gathered as_they_lie(std::span<const data::Tensors* const> members);
+// The same for a worker on a GPU, which copies to its device anyway: rows that are apart stay where they are, and so
+// does what this worker keeps.
+[[nodiscard]] Gathered as_they_lie(std::span<const data::Tensors* const> members, ProcessId worker);
 
 }  // namespace sluice::invoker

@@ -11,7 +11,7 @@ Error nonsense(const std::string& what) {
   return {ErrorCode::invalid, what};
 }
 
-Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& space) {
+Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& space, const KeepOutput& keep) {
   const std::uint64_t begin = space.offset(), end = begin + space.size();
   if (placed.offset < begin || placed.size > end || placed.offset > end - placed.size) {
     return nonsense("answered with memory that is not its own");
@@ -20,10 +20,15 @@ Result<data::Tensor> tensor_of(const wire::Placed& placed, const data::Block& sp
                    .block = space,
                    .offset = static_cast<std::size_t>(placed.offset - begin),
                    .size = static_cast<std::size_t>(placed.size)};
-  if (!data::index_texts(out, out.bytes())) {
+  const bool kept = placed.device != wire::kHost;
+  const bool formed =
+      kept ? data::byte_size(placed.info.type, placed.info.shape) == placed.size : data::index_texts(out, out.bytes());
+  if (!formed) {
     return nonsense(str("answered with ", placed.size, " bytes for output '", printable(placed.info.name),
                         "', which do not have the type and shape it says"));
   }
+  if (kept) out.kept = keep ? keep(placed) : nullptr;
+  if (kept && out.kept == nullptr) return nonsense("kept an output that it could not");
   return out;
 }
 
@@ -39,7 +44,7 @@ void check_declared(const Function& function, RowResult& row) {
 }  // namespace
 
 Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t rows, const data::Block& space,
-                                          const Function& function) {
+                                          const Function& function, const KeepOutput& keep) {
   std::vector<RowResult> out(rows);
   if (!ran.error.empty()) {
     for (RowResult& row : out) row.error = ran.error;
@@ -48,7 +53,7 @@ Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t ro
   if (!ran.row_errors.empty() && ran.row_errors.size() != rows) return nonsense("answered for other rows");
   for (std::size_t r = 0; r < ran.row_errors.size(); ++r) out[r].error = ran.row_errors[r];
   for (const wire::Placed& placed : ran.outputs) {
-    auto tensor = tensor_of(placed, space);
+    auto tensor = tensor_of(placed, space, keep);
     if (!tensor) return tensor.error();
     if (placed.row >= 0) {
       if (static_cast<std::uint32_t>(placed.row) >= rows) return nonsense("answered for other rows");

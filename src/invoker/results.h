@@ -2,6 +2,8 @@
 // hostile: nothing outside of the space it was given is believed.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,13 @@ struct RowResult {
   data::Tensors outputs;
 };
 
+// What stands for an output that the worker has kept on its GPU; null: it cannot have.
+using KeepOutput = std::function<std::shared_ptr<data::Kept>(const wire::Placed&)>;
+
 // One result a row. An error if the answer as a whole makes no sense: then the worker is not to be trusted any more; it
 // says what the worker did ("answered for other rows").
 [[nodiscard]] Result<std::vector<RowResult>> results_of(const wire::Ran& ran, std::uint32_t rows,
-                                                        const data::Block& space, const Function& function);
+                                                        const data::Block& space, const Function& function,
+                                                        const KeepOutput& keep = {});
 
 }  // namespace sluice::invoker

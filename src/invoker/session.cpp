@@ -7,8 +7,18 @@
 #include <utility>
 
 #include "base/check.h"
+#include "domain/limits.h"
 
 namespace sluice::invoker {
+namespace {
+
+// Whether an output may be where the worker says it is.
+bool may_be_there(const wire::Placed& output, bool keep) {
+  if (output.device == wire::kHost) return true;
+  return keep && output.device == 0 && output.size > limits::kept_bytes_min && output.info.type != DataType::bytes;
+}
+
+}  // namespace
 
 Session::Session(WorkerProcess process, std::shared_ptr<data::Arena> arena, Options options)
     : process_(std::move(process)), arena_(std::move(arena)), options_(options) {}
@@ -69,8 +79,9 @@ Status Session::unload(std::uint32_t number) {
 Status Session::run(wire::Run run, data::Block space, std::vector<data::Block> held) {
   run.outputs = {space.offset(), space.size()};
   const std::uint64_t batch = run.batch;
+  const bool keep = run.keep;
   if (const Status told = tell(wire::ToWorker(std::move(run))); !told) return told;
-  asked_.push_back({.batch = batch, .space = std::move(space), .held = std::move(held)});
+  asked_.push_back({.batch = batch, .keep = keep, .space = std::move(space), .held = std::move(held)});
   return Done{};
 }
 
@@ -78,6 +89,15 @@ Status Session::cancel(std::uint64_t batch) {
   const auto it = asked(batch);
   if (it == asked_.end() || std::exchange(it->cancelled, true)) return Done{};
   return tell(wire::Cancel{batch});
+}
+
+Status Session::fetch(std::uint64_t offset, data::Block space) {
+  fetching_.insert_or_assign(offset, std::move(space));
+  return tell(wire::Fetch{offset});
+}
+
+Status Session::release(std::uint64_t offset) {
+  return tell(wire::Release{offset});
 }
 
 std::vector<Session::Asked>::iterator Session::asked(std::uint64_t batch) {
@@ -140,6 +160,8 @@ Session::Heard Session::on(wire::Ran& ran) {
   const auto it = asked(ran.batch);
   if (it == asked_.end()) return Broken{"answered what it was not asked"};
   if (ran.cancelled && !it->cancelled) return Broken{"gave up a batch that nobody cancelled"};
+  const auto there = [&](const wire::Placed& output) { return may_be_there(output, it->keep); };
+  if (!std::ranges::all_of(ran.outputs, there)) return Broken{"kept an output on a device that it was not asked to"};
   Answer answer{.ran = std::move(ran), .space = std::move(it->space)};
   asked_.erase(it);
   return answer;
@@ -155,6 +177,11 @@ Session::Heard Session::on(wire::Wanted& wanted) {
   }
   if (tell(wire::ToWorker(grant)) || hung_up()) return Nothing{};
   return Broken{"does not read what it is told"};
+}
+
+Session::Heard Session::on(wire::Fetched& fetched) {
+  if (fetching_.erase(fetched.offset) == 0) return Broken{"fetched what it was not asked to"};
+  return std::move(fetched);
 }
 
 std::optional<data::Block> Session::space_of(std::size_t bytes) const {

@@ -41,7 +41,7 @@ class Session {
     wire::Ran ran;
     data::Block space;  // where its outputs have to be
   };
-  using Heard = std::variant<Nothing, Closed, Broken, wire::Loaded, wire::Unloaded, wire::Moved, Answer>;
+  using Heard = std::variant<Nothing, Closed, Broken, wire::Loaded, wire::Unloaded, wire::Moved, wire::Fetched, Answer>;
 
   Session(WorkerProcess process, std::shared_ptr<data::Arena> arena, Options options);
 
@@ -58,6 +58,9 @@ class Session {
   // `run.outputs` is set to `space`; `held` are its inputs. Both stay until it is answered, or the session goes.
   [[nodiscard]] Status run(wire::Run run, data::Block space, std::vector<data::Block> held);
   [[nodiscard]] Status cancel(std::uint64_t batch);
+  // What it keeps, by where that begins. `space` stays until the fetch is answered, or the session goes: it is written.
+  [[nodiscard]] Status fetch(std::uint64_t offset, data::Block space);
+  [[nodiscard]] Status release(std::uint64_t offset);
 
   // It was heard to be closed, and nothing is told or heard any more.
   void close() { process_.channel = wire::Channel(wire::Descriptor()); }
@@ -80,6 +83,7 @@ class Session {
   struct Asked {
     std::uint64_t batch = 0;
     bool cancelled = false;
+    bool keep = false;
     data::Block space;
     std::vector<data::Block> held;
   };
@@ -90,12 +94,14 @@ class Session {
   [[nodiscard]] Heard on(wire::Moved& moved);
   [[nodiscard]] Heard on(wire::Ran& ran);
   [[nodiscard]] Heard on(wire::Wanted& wanted);
+  [[nodiscard]] Heard on(wire::Fetched& fetched);
 
   WorkerProcess process_;
   std::shared_ptr<data::Arena> arena_;
   Options options_;
   std::map<std::uint32_t, State> functions_;
-  std::vector<Asked> asked_;  // and not answered
+  std::vector<Asked> asked_;                       // and not answered
+  std::map<std::uint64_t, data::Block> fetching_;  // by offset
   std::vector<data::Block> retained_;
   std::string bytes_;  // of the message at hand
 };

@@ -120,6 +120,7 @@ struct Running {
   std::vector<bus::Resolver::Ticket> waits_for;  // objects of other machines
   std::size_t waiting = 0;                       // members that miss some
   bool reads = false;                            // they are inputs: nothing has run
+  bool waits_for_kept = false;                   // among them what is on a GPU, and is being fetched
 };
 
 }  // namespace sluice::invoker

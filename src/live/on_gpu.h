@@ -16,6 +16,8 @@ struct GpuUse {
   std::uint64_t batches = 0, captures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;  // copied to the device and back, for batches
   std::uint64_t loads = 0;                    // weights that came to the device, or back to it
+  std::uint64_t kept = 0, fetches = 0;        // outputs that stayed on the device, and those that were fetched later
+  std::uint64_t kept_bytes = 0;               // on the device now
 };
 
 // A function that is loaded on a GPU.

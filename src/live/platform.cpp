@@ -58,7 +58,10 @@ GpuUse use_of(const invoker::GpuCounters& counted, std::uint32_t slices) {
              .captures = counted.captures,
              .bytes_in = counted.bytes_in,
              .bytes_out = counted.bytes_out,
-             .loads = counted.loads};
+             .loads = counted.loads,
+             .kept = counted.kept,
+             .fetches = counted.fetches,
+             .kept_bytes = counted.kept_bytes};
   for (std::size_t slice = 0; slice < std::min<std::size_t>(slices, counted.busy_ns.size()); ++slice)
     out.busy.push_back(Duration::ns(static_cast<std::int64_t>(counted.busy_ns[slice])));
   return out;

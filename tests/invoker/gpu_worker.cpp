@@ -49,7 +49,6 @@ std::span<const std::byte> bytes_of(const engine::BatchTensor& input) {
 
 void keep(engine::BatchTensor& output) {
   static engine::KeptBudget budget(kKeptMost);
-  if (output.tensor.bytes.size() <= limits::kept_bytes_min) return;
   auto share = budget.take(output.tensor.bytes.size());
   if (!share) return;
   output.kept = std::make_shared<const FakeKept>(std::move(*share), output.tensor.bytes);
@@ -60,6 +59,7 @@ class FakeGpu : public engine::Engine {
  public:
   Status load(const Function& function, const Body& body, const engine::LoadInto& into) override {
     name_ = function.name;
+    if (!into.gpu && name_.starts_with("adds")) return Done{};
     if (!into.gpu) return Error{ErrorCode::invalid, "it was not asked for a GPU"};
     if (into.gpu->pinned.empty()) return Error{ErrorCode::invalid, "the arena is not pinned"};
     form_ = body.form;
@@ -98,7 +98,7 @@ class FakeGpu : public engine::Engine {
       } else {
         std::ranges::fill(bytes, static_cast<std::byte>(batch.positions.slices));
       }
-      if (batch.keep) keep((*tensors)[i]);
+      if (batch.keep && (bytes.size() > limits::kept_bytes_min || name_ == "adds-and-keeps-all")) keep((*tensors)[i]);
     }
     const auto on_device = std::ranges::count_if(batch.inputs, [](const auto& input) { return input.kept != nullptr; });
     std::fprintf(stderr, "%zu inputs, %s\n", batch.inputs.size(), first_line_.c_str());

@@ -86,10 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
         Manner{"never reads", "did not answer in time"}, Manner{"speaks garbage", "rubbish"},
         Manner{"sends too much", "more than a message may have"}, Manner{"answers another batch", "was not asked"},
         Manner{"wants space for another batch", "for no batch"}, Manner{"floods its log", "did not answer in time"},
-        Manner{"answers for too many rows", "other rows"}, Manner{"claims the memory before", "not its own"},
-        Manner{"claims the memory behind", "not its own"}, Manner{"claims more than there is", "not its own"},
-        Manner{"claims an offset that wraps", "not its own"}, Manner{"claims another shape", "type and shape"},
-        Manner{"claims other rows", "does not have 2 rows"}));
+        Manner{"answers for too many rows", "other rows"}, Manner{"says it kept it", "was not asked to"},
+        Manner{"says it fetched it", "fetched what it was not asked to"},
+        Manner{"claims the memory before", "not its own"}, Manner{"claims the memory behind", "not its own"},
+        Manner{"claims more than there is", "not its own"}, Manner{"claims an offset that wraps", "not its own"},
+        Manner{"claims another shape", "type and shape"}, Manner{"claims other rows", "does not have 2 rows"}));
 
 TEST_F(HostileTest, OneThatAnswersBeforeItIsAskedIsGone) {
   Scene scene(alone("answers before it is asked", kProcess), hostile());

@@ -174,6 +174,12 @@ void on_run(wire::Channel& channel, const wire::Run& run, const std::string& man
   }
   if (manner.starts_with("claims"))
     return tell(channel, wire::Ran{.batch = run.batch, .outputs = {stolen(run, manner)}});
+  if (manner == "says it kept it") {
+    wire::Placed kept = output(run.outputs.offset, 0, {run.rows, 0});
+    kept.device = 0;
+    return tell(channel, wire::Ran{.batch = run.batch, .outputs = {kept}});
+  }
+  if (manner == "says it fetched it") return tell(channel, wire::Fetched{.offset = run.outputs.offset});
   wire::Ran ran{.batch = run.batch, .outputs = {output(run.outputs.offset, 0, {run.rows, 0})}};
   if (manner == "says it took for ever") ran.took = Duration::max();
   if (manner == "answers for too many rows") ran.row_errors.resize(run.rows + 1);
