@@ -51,6 +51,7 @@ struct Met {
     if (result.traits.little_memory) ++worlds["little memory"];
     if (result.traits.two_tenants) ++worlds["two tenants"];
     if (result.traits.quotas) ++worlds["quotas"];
+    if (result.traits.ahead) ++worlds["batches sent ahead"];
     constexpr std::array kLayouts{"layout any", "layout mig", "layout buddy"};
     ++worlds[kLayouts[static_cast<std::size_t>(result.traits.layout)]];
     for (std::size_t i = 0; i < events.size(); ++i) events[i] += result.run.events_by_kind[i];

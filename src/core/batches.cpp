@@ -16,6 +16,8 @@ Slot Batches::add(BatchId id) {
   values_[slot].id = id;
   values_[slot].cancelled = false;
   values_[slot].members.clear();
+  values_[slot].after.clear();
+  values_[slot].followers.clear();
   slots_.emplace(id, slot);
   pass_over(id);
   return slot;

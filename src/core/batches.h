@@ -27,11 +27,13 @@ struct Batch {
   Duration execution;      // likewise
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
+  std::vector<BatchId> after;      // that have to end before it begins; `started` is when it was sent until then
+  std::vector<BatchId> followers;  // whose `after` has it
   // Whether it is the batch that an invoker says it runs.
   [[nodiscard]] bool is(InvokerId at, const RunningBatch& theirs) const;
   void visit(Archive& a) {
     a(used, id, application, function, queue, invoker, instance, configuration, positions, started, moving, execution,
-      cancelled, members);
+      cancelled, members, after, followers);
   }
 };
 

@@ -88,6 +88,8 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   batch.started = state.now;
   batch.moving = expected.moving;
   batch.execution = expected.execution;
+  batch.after = state.books.follow(batch.invoker, id);
+  for (const BatchId before : batch.after) state.batches[state.batches.find(before)].followers.push_back(id);
   state.applications.use(queue.application);
   state.tenants.take(tenant, batch.configuration);
   ++state.counters.batches;
@@ -104,7 +106,8 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
                    .earliest = state.now,
                    .latest = proposal.latest,
                    .expected = expected.whole(),
-                   .reason = proposal.reason};
+                   .reason = proposal.reason,
+                   .after = batch.after};
   start_members(state, slot, queue.id, proposal, start);
   state.tell(out, std::move(start), proposals.work);
   return true;

@@ -23,11 +23,42 @@ void erase_booking(policy::Invoker& invoker, std::vector<policy::Booking>::itera
   invoker.bookings.pop_back();
 }
 
-// Those no batch runs on; where a machine shrank, batches may run on more than it has.
+// Those no batch runs on, but for batches that are ending; where a machine shrank, batches may run on more than it has.
 std::uint32_t vcpus_free(const policy::Invoker& invoker) {
   std::uint32_t taken = 0;
-  for (const policy::Booking& booking : invoker.bookings) taken += booking.reserved ? 0 : booking.configuration.vcpu;
+  for (const policy::Booking& booking : invoker.bookings)
+    taken += booking.reserved || booking.ending ? 0 : booking.configuration.vcpu;
   return invoker.vcpu > taken ? invoker.vcpu - taken : 0;
+}
+
+// Of batches that are ending, on one of its GPUs.
+std::uint64_t ending_slices(const policy::Invoker& invoker, std::size_t gpu) {
+  std::uint64_t out = 0;
+  for (const policy::Booking& booking : invoker.bookings) {
+    if (booking.ending && booking.positions.gpu == gpu) out |= booking.positions.slices;
+  }
+  return out;
+}
+
+enum class Slices { idle, idle_or_ending };
+
+// On the fullest GPU that can hold it, so that large shares stay possible elsewhere.
+std::optional<SlicePositions> free_slices(const policy::Invoker& invoker, const Claim& claim, Slices which) {
+  std::optional<SlicePositions> found;
+  std::uint32_t least = ~std::uint32_t{0};
+  for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
+    const policy::Gpu& gpu = invoker.gpus[g];
+    if (gpu.free_count() >= least || (!invoker.warm && gpu.room.of(claim.function) == 0)) continue;
+    const auto number = static_cast<std::uint16_t>(g);
+    std::uint64_t free = gpu.free;
+    if (invoker.reserved > 0) free &= ~policy::slices_taken(invoker, number, {claim.from, claim.to});
+    if (which == Slices::idle) free &= ~ending_slices(invoker, g);
+    if (const auto mask = policy::free_positions({gpu.slices, free}, claim.configuration.slices, invoker.layout)) {
+      found = SlicePositions{number, *mask};
+      least = gpu.free_count();
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -52,7 +83,8 @@ void Books::join(InvokerId id, Life life, const NodeGroup& capacity, bool warm) 
              .memory = capacity.memory,
              .memory_free = capacity.memory,
              .layout = capacity.layout,
-             .device = capacity.device};
+             .device = capacity.device,
+             .ahead = capacity.ahead};
   for (std::uint32_t i = 0; i < capacity.gpus; ++i) {
     invoker.gpus.push_back({.slices = capacity.slices_per_gpu,
                             .free = policy::all_slices(capacity.slices_per_gpu),
@@ -73,7 +105,7 @@ void Books::rejoin(InvokerId id, Life life, const NodeGroup& capacity) {
 bool Books::has_shape_of(InvokerId id, const NodeGroup& capacity, bool warm) const {
   const policy::Invoker& invoker = invokers_[id.index()];
   return invoker.warm == warm && invoker.layout == capacity.layout && invoker.device == capacity.device &&
-         invoker.gpus.size() == capacity.gpus &&
+         invoker.ahead == capacity.ahead && invoker.gpus.size() == capacity.gpus &&
          std::all_of(invoker.gpus.begin(), invoker.gpus.end(), [&](const policy::Gpu& gpu) {
            return gpu.slices == capacity.slices_per_gpu && gpu.memory == capacity.gpu_memory;
          });
@@ -98,6 +130,7 @@ void Books::drain(InvokerId id) {
 void Books::lose(InvokerId id) {
   policy::Invoker& invoker = invokers_[id.index()];
   cold_ -= invoker.warm ? 0 : 1;
+  for (const policy::Booking& booking : invoker.bookings) ends_.erase(end_of(invoker, booking));
   invoker = {.id = id, .layout = invoker.layout, .device = invoker.device};
   index(invoker);
 }
@@ -124,24 +157,14 @@ std::optional<SlicePositions> Books::take(InvokerId id, BatchId batch, const Cla
   SlicePositions positions;
   if (c.slices > 0) {
     if (!invoker.has_device(c.device)) return std::nullopt;
-    // The fullest GPU that can hold it, so that large shares stay possible elsewhere.
-    std::optional<std::uint64_t> found;
-    std::uint32_t least = ~std::uint32_t{0};
-    for (std::size_t g = 0; g < invoker.gpus.size(); ++g) {
-      policy::Gpu& gpu = invoker.gpus[g];
-      if (gpu.free_count() >= least || (!invoker.warm && gpu.room.of(claim.function) == 0)) continue;
-      std::uint64_t free = gpu.free;
-      if (invoker.reserved > 0) free &= ~policy::slices_taken(invoker, static_cast<std::uint16_t>(g), span);
-      if (const auto mask = policy::free_positions({gpu.slices, free}, c.slices, invoker.layout)) {
-        found = mask;
-        least = gpu.free_count();
-        positions.gpu = static_cast<std::uint16_t>(g);
-      }
-    }
+    std::optional<SlicePositions> found;
+    if (invoker.ending > 0) found = free_slices(invoker, claim, Slices::idle);  // nobody follows without need
+    if (!found) found = free_slices(invoker, claim, Slices::idle_or_ending);
     if (!found) return std::nullopt;
-    positions.slices = *found;
+    positions = *found;
   }
   hold(invoker, batch, claim, positions);
+  expect_end(invoker, invoker.bookings.back());
   return positions;
 }
 
@@ -161,6 +184,7 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   erase_booking(invoker, it);
   --invoker.reserved;
   hold(invoker, batch, claim, positions);
+  expect_end(invoker, invoker.bookings.back());
   return positions;
 }
 
@@ -171,7 +195,7 @@ bool Books::take_running(InvokerId id, const RunningBatch& batch, Time now) {
     if (positions.gpu >= invoker.gpus.size()) return false;
     if ((invoker.gpus[positions.gpu].free & positions.slices) != positions.slices) return false;
   }
-  const Claim claim{batch.configuration, policy::SharedFunctionId::none(), now, now};
+  const Claim claim{batch.configuration, policy::SharedFunctionId::none(), now, now};  // nobody knows when it ends
   hold(invoker, batch.id, claim, positions);
   return true;
 }
@@ -180,9 +204,14 @@ void Books::give_back(InvokerId id, BatchId batch) {
   policy::Invoker& invoker = invokers_[id.index()];
   const auto it = find_booking(invoker, batch.value(), false);
   const policy::Booking booking = *it;
+  if (invoker.ahead > Duration{}) ends_.erase(end_of(invoker, booking));
   erase_booking(invoker, it);
   CHECK(invoker.running > 0);
   --invoker.running;
+  if (booking.ending) {  // others may have it already
+    --invoker.ending;
+    return;
+  }
   invoker.vcpu_free = vcpus_free(invoker);
   if (booking.positions.slices != 0) {
     policy::Gpu& gpu = invoker.gpus[booking.positions.gpu];
@@ -190,6 +219,78 @@ void Books::give_back(InvokerId id, BatchId batch) {
     gpu.free |= booking.positions.slices;
   }
   index(invoker);
+}
+
+std::tuple<Time, InvokerId, std::uint64_t> Books::end_of(const policy::Invoker& invoker,
+                                                         const policy::Booking& booking) {
+  return {booking.to - invoker.ahead, invoker.id, booking.owner};
+}
+
+void Books::expect_end(const policy::Invoker& invoker, const policy::Booking& booking) {
+  const bool runs = !booking.reserved && !booking.ending && !booking.follows;
+  if (invoker.ahead > Duration{} && runs && booking.positions.slices != 0 && booking.to > booking.from)
+    ends_.insert(end_of(invoker, booking));
+}
+
+void Books::let_end(Time now) {
+  while (!ends_.empty() && std::get<Time>(*ends_.begin()) <= now) {
+    const auto [at, id, batch] = ends_.extract(ends_.begin()).value();
+    policy::Invoker& invoker = invokers_[id.index()];
+    policy::Booking& booking = *find_booking(invoker, batch, false);
+    booking.ending = true;
+    ++invoker.ending;
+    invoker.vcpu_free = vcpus_free(invoker);
+    invoker.gpus[booking.positions.gpu].free |= booking.positions.slices;
+    index(invoker);
+  }
+}
+
+std::optional<Time> Books::next_to_end() const {
+  return ends_.empty() ? std::nullopt : std::optional(std::get<Time>(*ends_.begin()));
+}
+
+std::vector<BatchId> Books::follow(InvokerId id, BatchId batch) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  std::vector<BatchId> out;
+  if (invoker.ending == 0) return out;
+  policy::Booking& own = *find_booking(invoker, batch.value(), false);
+  const SlicePositions& wanted = own.positions;
+  std::uint32_t vcpus = 0;  // of all that run, follow, or are ending, without those in the way
+  std::vector<const policy::Booking*> others;
+  for (const policy::Booking& booking : invoker.bookings) {
+    if (booking.reserved) continue;
+    vcpus += booking.configuration.vcpu;
+    if (!booking.ending) continue;
+    if (wanted.slices != 0 && booking.positions.gpu == wanted.gpu && (booking.positions.slices & wanted.slices) != 0) {
+      vcpus -= booking.configuration.vcpu;
+      out.emplace_back(booking.owner);
+    } else {
+      others.push_back(&booking);
+    }
+  }
+  // Where there are too few vCPUs for all of them, it also waits for those that end first.
+  std::sort(others.begin(), others.end(),
+            [](const auto* a, const auto* b) { return std::pair(a->to, a->owner) < std::pair(b->to, b->owner); });
+  for (const policy::Booking* other : others) {
+    if (vcpus <= invoker.vcpu) break;
+    vcpus -= other->configuration.vcpu;
+    out.emplace_back(other->owner);
+  }
+  std::sort(out.begin(), out.end());
+  own.follows = !out.empty();
+  if (own.follows) ends_.erase(end_of(invoker, own));
+  return out;
+}
+
+// Until now it was believed to begin when it was booked.
+void Books::begin(InvokerId id, BatchId batch, Time now) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  policy::Booking& booking = *find_booking(invoker, batch.value(), false);
+  CHECK(booking.follows);
+  booking.follows = false;
+  booking.to = now + (booking.to - booking.from);
+  booking.from = now;
+  expect_end(invoker, booking);
 }
 
 void Books::reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved) {
@@ -247,7 +348,11 @@ void Books::visit(Archive& archive) {
   archive(invokers_, lives_, cold_);
   if (!archive.is_loading()) return;
   by_free_ = {};
-  for (const policy::Invoker& invoker : invokers_) index(invoker);
+  ends_.clear();
+  for (const policy::Invoker& invoker : invokers_) {
+    index(invoker);
+    for (const policy::Booking& booking : invoker.bookings) expect_end(invoker, booking);
+  }
 }
 
 }  // namespace sluice::core

@@ -3,7 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "domain/commands.h"
@@ -55,6 +57,17 @@ class Books {
   [[nodiscard]] bool take_running(InvokerId id, const RunningBatch& batch, Time now);
   void give_back(InvokerId id, BatchId batch);
 
+  // Machines that are sent the next batch while one computes (NodeGroup::ahead): from `ahead` before its expected end
+  // on, what a batch on slices takes counts as free, and whoever gets it follows. These are now ending.
+  void let_end(Time now);
+  // When the next batch counts as ending; never in the past of the last let_end().
+  [[nodiscard]] std::optional<Time> next_to_end() const;
+  // The ending batches that have to be over before this one begins, since they hold its slices or vCPUs; by id. If
+  // there are any it follows them until begin(). REQUIRES: it was just taken.
+  [[nodiscard]] std::vector<BatchId> follow(InvokerId id, BatchId batch);
+  // The batches that it followed are over.
+  void begin(InvokerId id, BatchId batch, Time now);
+
   // REQUIRES: the reservation was found free with first_gap(), and nothing was booked since.
   void reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved);
   void unreserve(InvokerId id, ReservationId reservation);
@@ -74,11 +87,15 @@ class Books {
  private:
   void index(const policy::Invoker& invoker);
   void hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, const SlicePositions& positions);
+  void expect_end(const policy::Invoker& invoker, const policy::Booking& booking);
+  [[nodiscard]] static std::tuple<Time, InvokerId, std::uint64_t> end_of(const policy::Invoker& invoker,
+                                                                         const policy::Booking& booking);
 
   std::vector<policy::Invoker> invokers_;   // InvokerId is the position
   std::vector<std::optional<Life>> lives_;  // likewise
   std::uint32_t cold_ = 0;
-  policy::FreeIndex by_free_;  // derived
+  policy::FreeIndex by_free_;                                  // derived
+  std::set<std::tuple<Time, InvokerId, std::uint64_t>> ends_;  // derived; when batches that run count as ending
 };
 
 }  // namespace sluice::core

@@ -1,5 +1,6 @@
 #include "core/dispatching.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -44,9 +45,15 @@ void ask_policy(State& state, Commands& out) {
 }  // namespace
 
 void dispatch(State& state, Commands& out) {
-  if (!state.queues.busy().empty()) ask_policy(state, out);
-  const bool waits = !state.queues.busy().empty();
-  state.wake = waits ? state.later(state.policies.dispatch->next_wake(state.view())) : std::nullopt;
+  state.wake.reset();
+  if (state.queues.busy().empty()) return;
+  state.books.let_end(state.now);
+  ask_policy(state, out);
+  if (state.queues.busy().empty()) return;
+  state.wake = state.later(state.policies.dispatch->next_wake(state.view()));
+  // A batch that was started just now may be so short that it counts as ending already: time has to pass all the same.
+  if (const auto end = state.books.next_to_end(); end && (!state.wake || *end < *state.wake))
+    state.wake = std::max(*end, state.now + Duration::ns(1));
 }
 
 }  // namespace sluice::core

@@ -10,6 +10,19 @@
 namespace sluice::core {
 namespace {
 
+// Those that waited for its slices or vCPUs, and for nothing else any more, begin now.
+void begin_followers(State& state, const Batch& ended) {
+  for (const BatchId id : ended.followers) {
+    const Slot slot = state.batches.find(id);
+    if (slot == kNoSlot) continue;  // it ended before it began
+    Batch& follower = state.batches[slot];
+    std::erase(follower.after, ended.id);
+    if (!follower.after.empty()) continue;
+    follower.started = state.now;
+    if (state.books.alive(follower.invoker)) state.books.begin(follower.invoker, id, state.now);
+  }
+}
+
 // Its members, of which nothing is booked any more.
 std::vector<policy::Waiting> end_batch(State& state, Slot slot, bool machine_alive) {
   Batch& batch = state.batches[slot];
@@ -21,6 +34,7 @@ std::vector<policy::Waiting> end_batch(State& state, Slot slot, bool machine_ali
     state.tenants.give_back(state.applications.models()[batch.application.index()].tenant, batch.configuration);
     state.applications.leave(batch.application);
   }
+  begin_followers(state, batch);
   std::vector<policy::Waiting> members = std::move(batch.members);
   for (const policy::Waiting& member : members) {
     if (const auto request = state.requests.find(member.request))
@@ -118,7 +132,7 @@ void fail_batch(State& state, BatchId id, const std::string& error) {
   const bool alive = state.books.alive(batch.invoker);
   // It takes this long at the least. A function that never ends in time would else never be known to be slow.
   const Duration took = state.now - batch.started - batch.moving;
-  if (alive && took > batch.execution) learn(state, batch, took);
+  if (alive && batch.after.empty() && took > batch.execution) learn(state, batch, took);
   for (const policy::Waiting& member : end_batch(state, slot, alive)) {
     state.runs.failed(place_of(member), error, true, state.now);
     follow(state);

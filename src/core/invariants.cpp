@@ -54,6 +54,24 @@ std::vector<Sums> empty_sums(const State& state) {
   return sums;
 }
 
+// Whether what it takes counts as free.
+bool is_ending(const State& state, const Batch& batch) {
+  const policy::Invoker& invoker = state.books.invokers()[batch.invoker.index()];
+  return invoker.ending > 0 && std::any_of(invoker.bookings.begin(), invoker.bookings.end(), [&](const auto& booking) {
+           return booking.ending && booking.owner == batch.id.value();
+         });
+}
+
+// A batch follows those that end, and nobody begins before them.
+std::string broken_order(const State& state, const Batch& batch) {
+  for (const BatchId id : batch.after) {
+    const Slot before = state.batches.find(id);
+    if (before == kNoSlot || !is_ending(state, state.batches[before]))
+      return str("batch ", batch.id.value(), " follows batch ", id.value(), ", which does not end");
+  }
+  return "";
+}
+
 // Adds up what runs; says what is wrong with a batch by itself.
 std::string add_batches(const State& state, std::vector<Sums>& sums) {
   std::size_t used = 0;
@@ -61,8 +79,10 @@ std::string add_batches(const State& state, std::vector<Sums>& sums) {
     if (!batch.used) continue;
     ++used;
     Sums& at = sums[batch.invoker.index()];
-    at.vcpu += batch.configuration.vcpu;
+    const bool ending = is_ending(state, batch);
+    at.vcpu += ending ? 0 : batch.configuration.vcpu;
     ++at.running;
+    if (std::string broken = broken_order(state, batch); !broken.empty()) return broken;
     if (batch.members.empty() != !batch.application.valid() || batch.members.size() > batch.configuration.batch) {
       return str("batch ", batch.id.value(), " has ", batch.members.size(), " members for a batch of ",
                  batch.configuration.batch);
@@ -77,6 +97,7 @@ std::string add_batches(const State& state, std::vector<Sums>& sums) {
     if (batch.positions.gpu >= at.slices.size()) {
       return str("batch ", batch.id.value(), " is on a GPU that is not there");
     }
+    if (ending) continue;
     if ((at.slices[batch.positions.gpu] & batch.positions.slices) != 0) {
       return str("a slice of invoker ", batch.invoker.value(), " is booked twice");
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/time.h"
 #include "domain/configuration.h"
 
 namespace sluice {
@@ -28,8 +29,9 @@ struct NodeGroup {
   Bytes gpu_memory = Bytes::gb(40);
   DeviceKind device = DeviceKind::gpu();
   SliceLayout layout = SliceLayout::any;
+  Duration ahead = {};  // how long before the expected end of a batch on a GPU the next one for its slices is sent
   friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
-  void visit(auto& archive) { archive(count, vcpu, memory, gpus, slices_per_gpu, gpu_memory, device, layout); }
+  void visit(auto& archive) { archive(count, vcpu, memory, gpus, slices_per_gpu, gpu_memory, device, layout, ahead); }
 };
 
 struct Cluster {

@@ -126,9 +126,10 @@ struct StartBatch {
   Time earliest, latest;  // the window in which it may start
   Duration expected;
   BatchReason reason = {};
+  std::vector<BatchId> after = {};  // these hold what it takes, and end soon: it begins when they are over
   void visit(auto& archive) {
     archive(id, invoker, instance, application, function, model_stage, members, queued, configuration, positions,
-            earliest, latest, expected, reason);
+            earliest, latest, expected, reason, after);
   }
 };
 struct CancelBatch {

@@ -74,7 +74,7 @@ Agent::Agent(AgentOptions options, data::Arenas& arenas, data::ObjectStore& obje
              // Who waits for it goes on; so does an instance that was to leave.
              .fetched =
                  [this](ProcessId id) {
-                   batches_.kept_changed();
+                   batches_.go_on();
                    const Process* process = find(id);
                    if (process == nullptr || process->instances.size() != 1) return;
                    Instance& last = *process->instances.front();
@@ -359,7 +359,7 @@ void Agent::lose(Process& process, const std::string& why, std::optional<Time> e
   }
   publish();
   for (Event& event : events) hooks_.event(std::move(event));
-  batches_.kept_changed();
+  batches_.go_on();
 }
 
 // The books have its memory back before the system does; a process that was killed takes no more.
@@ -388,7 +388,7 @@ void Agent::look_at_clock() {
                                   .instance = id,
                                   .level = instance->level,
                                   .measured = now - instance->since,
-                                  .batches = instance->batches});
+                                  .batches = instance->room()});
       risen = true;
     } else if ((!instance->loaded || instance->moving) && now - instance->since > options_.load_max) {
       hanging.push_back(instance->process->id);
@@ -488,7 +488,7 @@ std::vector<InstanceStatus> Agent::loaded(InvokerId invoker) const {
                                                           .function = instance->function,
                                                           .level = instance->level,
                                                           .gpu = instance->gpu,
-                                                          .batches = instance->batches,
+                                                          .batches = instance->room(),
                                                           .moving_to = {}});
     if (instance->leaving) one.moving_to = Level::none;
     if (!instance->leaving && instance->wanted != instance->level) one.moving_to = instance->wanted;

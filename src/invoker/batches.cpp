@@ -35,7 +35,8 @@ Batches::Batches(Patience patience, std::uint64_t seed, Parts parts, Hooks hooks
 void Batches::start(StartBatch& command, Instance* instance) {
   if (running_.contains(command.id) || answered_.contains(command.id)) return;  // delivered twice
   const bool there = instance != nullptr && instance->loaded && !instance->leaving;
-  if (!there || instance->running >= instance->batches) {
+  const bool follows = !has_turn(command);
+  if (!there || (follows ? instance->following : instance->running - instance->following) >= instance->batches) {
     const std::string& name = parts_.applications.function(command.application, command.function).name;
     return hooks_.event(
         BatchFailed{.id = command.id,
@@ -49,21 +50,37 @@ void Batches::start(StartBatch& command, Instance* instance) {
   Running& running = *running_.emplace(command.id, std::make_unique<Running>()).first->second;
   running.start = std::move(command);
   running.instance = instance;
-  running.began = now;
   const BatchMember& first = running.start.members.front();
   running.timeout = workflow_of(parts_.applications[running.start.application], first.path).at(first.stage).timeout;
   Process& process = *instance->process;
   ++instance->running;
   ++process.running;
   process.idle.reset();
-  process.vcpus += running.start.configuration.vcpu;
-  running.told = now;
+  running.follows = true;
+  ++instance->following;
+  if (!follows) take_turn(running, now);
   reads_.read_inputs(running);
 }
 
-// REQUIRES: every member has its inputs, or a result that says why not.
+bool Batches::has_turn(StartBatch& start) const {
+  std::erase_if(start.after, [&](BatchId before) { return !running_.contains(before); });
+  return start.after.empty();
+}
+
+void Batches::take_turn(Running& batch, Time now) {
+  batch.follows = false;
+  --batch.instance->following;
+  batch.began = batch.told = now;
+  batch.instance->process->vcpus += batch.start.configuration.vcpu;
+}
+
+// Inputs of a batch that follows others are read and fetched while those run. REQUIRES: every member has its inputs, or
+// a result that says why not.
 void Batches::begin(Running& batch) {
   if (!brings_kept(batch)) return;
+  batch.reads = batch.follows;
+  batch.waiting = batch.follows ? 1 : 0;
+  if (batch.follows) return;
   std::vector<std::uint32_t> whole;
   for (std::uint32_t m = 0; m < batch.inputs.size(); ++m) {
     if (batch.results[m].outcome == Outcome::succeeded) whole.push_back(m);
@@ -102,10 +119,13 @@ bool Batches::brings_kept(Running& batch) {
   return !later;
 }
 
-void Batches::kept_changed() {
+void Batches::go_on() {
   std::vector<BatchId> waiting;
   for (const auto& [id, batch] : running_) {
-    if (batch->waits_for_kept) waiting.push_back(id);
+    const bool turn = batch->follows && has_turn(batch->start);
+    if (turn) take_turn(*batch, data::now());
+    const bool has_inputs = batch->reads && batch->waits_for.empty();
+    if (batch->waits_for_kept || (turn && has_inputs)) waiting.push_back(id);
   }
   // The end of one may be that of others.
   for (const BatchId id : waiting) {
@@ -311,12 +331,14 @@ void Batches::let_go(Running& batch, Event event) {
   Process& process = *instance.process;
   hooks_.ending(process);
   --instance.running;
+  instance.following -= batch.follows ? 1 : 0;
   if (--process.running == 0) process.idle = data::now();
-  process.vcpus -= batch.start.configuration.vcpu;
+  process.vcpus -= batch.follows ? 0 : batch.start.configuration.vcpu;
   answered_.add(batch.start.id);
   running_.erase(BatchId(batch.start.id));
   hooks_.event(std::move(event));
   hooks_.over(instance);
+  go_on();
 }
 
 std::vector<BatchId> Batches::drop(const Instance& instance) {
@@ -334,7 +356,7 @@ std::vector<BatchId> Batches::drop(const Instance& instance) {
 void Batches::printed(const Process& process, const std::string& line) {
   if (!hooks_.log || process.running == 0) return;
   for (auto& [id, batch] : running_) {
-    if (batch->instance->process != &process) continue;
+    if (batch->instance->process != &process || batch->follows) continue;
     batch->log_bytes += line.size() + 1;
     if (batch->log_bytes <= kLogBytesMax) hooks_.log(id, line);
   }

@@ -48,8 +48,8 @@ class Batches {
   void start(StartBatch& command, Instance* instance);
   void cancel(const CancelBatch& command);
   void take(Process& process, Session::Answer& answer);
-  // Something that was kept on a GPU was fetched, or is lost.
-  void kept_changed();
+  // Something that batches may wait for has come about: what was kept on a GPU was fetched or is lost, others are over.
+  void go_on();
   // Its process is gone: these fail.
   [[nodiscard]] std::vector<BatchId> drop(const Instance& instance);
   void clear() { running_.clear(); }
@@ -74,6 +74,9 @@ class Batches {
 
  private:
   void begin(Running& batch);
+  // Those it follows are over: from now on it holds what it takes.
+  void take_turn(Running& batch, Time now);
+  [[nodiscard]] bool has_turn(StartBatch& start) const;
   // Whether its worker can read all that there is. False: what is elsewhere is being fetched.
   [[nodiscard]] bool brings_kept(Running& batch);
   [[nodiscard]] bool may_keep(const Running& batch) const;

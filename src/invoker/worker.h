@@ -77,13 +77,14 @@ struct Instance {
   Process* process = nullptr;
   std::uint32_t number = 0;  // of its function in the process
   bool loaded = false;
-  bool leaving = false;          // evicted: it goes with the end of its last batch, or of its load
-  bool unloading = false;        // its process was told
-  std::optional<Level> moving;   // its process was told to take it off its GPU, or to put it back
-  Time since, loaded_at;         // of the load: when it was asked for, when its process had loaded it
-  std::optional<Time> ready_at;  // emulated functions take as long to load as they say
-  std::uint32_t batches = 1;     // that it can run at once
-  std::uint32_t running = 0;
+  bool leaving = false;             // evicted: it goes with the end of its last batch, or of its load
+  bool unloading = false;           // its process was told
+  std::optional<Level> moving;      // its process was told to take it off its GPU, or to put it back
+  Time since, loaded_at;            // of the load: when it was asked for, when its process had loaded it
+  std::optional<Time> ready_at;     // emulated functions take as long to load as they say
+  std::uint32_t batches = 1;        // that it can run at once
+  std::uint32_t running = 0;        // batches that are here
+  std::uint32_t following = 0;      // of these: that wait for the end of others
   std::optional<Bytes> memory_max;  // it may hold; none: whatever it takes
   Bytes memory;                     // that loading it took, as its worker says
   GpuForm form;                     // on a GPU
@@ -91,6 +92,8 @@ struct Instance {
   OutputSize outputs;
 
   [[nodiscard]] CrashPauses::Function what() const { return {application, function}; }
+  // Batches it may be sent: on a GPU each that runs may have one that follows.
+  [[nodiscard]] std::uint32_t room() const { return process->on_gpu ? batches * 2 : batches; }
 };
 
 inline std::optional<Bytes> Process::memory_max() const {
@@ -106,7 +109,7 @@ inline std::optional<Bytes> Process::memory_max() const {
 struct Running {
   StartBatch start;
   Instance* instance = nullptr;
-  Time began;
+  Time began;                                      // to hold what it takes
   std::optional<Time> cancelled;                   // since when nobody waits for it
   std::optional<Duration> timeout;                 // of its stage
   std::vector<data::Tensors> inputs;               // by member
@@ -121,6 +124,7 @@ struct Running {
   std::size_t waiting = 0;                       // members that miss some
   bool reads = false;                            // they are inputs: nothing has run
   bool waits_for_kept = false;                   // among them what is on a GPU, and is being fetched
+  bool follows = false;                          // batches that hold its slices or vCPUs are not over
 };
 
 }  // namespace sluice::invoker

@@ -70,10 +70,12 @@ struct Queue {
 struct Booking {
   std::uint64_t owner = 0;  // a batch, or a reservation
   bool reserved = false;
+  bool ending = false;   // a batch that is about to end: what it takes counts as free, for a batch that follows it
+  bool follows = false;  // a batch that begins when others have ended
   Time from, to;
   Configuration configuration;
   SlicePositions positions;
-  void visit(Archive& a) { a(owner, reserved, from, to, configuration, positions); }
+  void visit(Archive& a) { a(owner, reserved, ending, follows, from, to, configuration, positions); }
 };
 
 // How many more batches of each function could start on what is loaded; SharedFunctionId is the position.
@@ -117,6 +119,8 @@ struct Invoker {
   DeviceKind device = DeviceKind::gpu();
   std::uint32_t running = 0;   // batches
   std::uint32_t reserved = 0;  // bookings that are promises
+  std::uint32_t ending = 0;    // bookings of batches that are about to end
+  Duration ahead = {};         // how long before its expected end a batch on slices counts as ending
   std::vector<Booking> bookings;
 
   // Whether slices of this kind of device are here; `gpu` is any kind.
@@ -138,7 +142,8 @@ struct Invoker {
     return total;
   }
   void visit(Archive& a) {
-    a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, bookings);
+    a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, ending,
+      ahead, bookings);
   }
 
  private:

@@ -53,49 +53,46 @@ Duration thinking(const WorldState& world, const Work& work) {
       std::max(10.0, 0.005 * static_cast<double>(work.expansions) + 0.5 * static_cast<double>(work.states)));
 }
 
-void start(WorldState& world, const StartBatch& command, const Work& work, Time now) {
-  const std::size_t machine = command.invoker.index();
-  const bool up = world.machines.epoch(machine) != 0;
-  if (up) {
-    if (std::string wrong = world.machines.start(command, world.function_of(command), now); !wrong.empty()) {
-      return world.violate(std::move(wrong));
-    }
-  }
-  ++world.result.batches;
-  world.result.members += command.members.size();
-  world.result.thinking.add(thinking(world, work));
-  world.result.expansions += work.expansions;
-  world.result.states += work.states;
+// What is left of moving its inputs when it begins later than it was sent: they move while others run.
+Duration moving(const WorldState& world, const Running& running, Time now) {
   profile::BatchInputs inputs;
-  for (const BatchMember& member : command.members) {
+  for (const BatchMember& member : running.start.members) {
     if (!member.inputs_at.valid()) continue;  // came with the request
-    inputs.add(member.inputs_at == command.invoker, member.bytes);
+    inputs.add(member.inputs_at == running.start.invoker, member.bytes);
   }
-  const Duration transfer = profile::transfer_time(world.experiment.transfer, inputs);
-  Duration run = execution(world, command, now);
-  if (world.strikes(world.options.faults.slow)) run = run * 10;
-  const Duration held = transfer + run;
-  Running running{.start = command,
-                  .decided = now,
-                  .started = now + thinking(world, work) + world.experiment.network_delay,
-                  .held = world.experiment.billing == Billing::held ? held : run,
-                  .transfer = transfer,
-                  .measured = run,
-                  .gone = !up};  // sent to a machine that is already dead
-  if (const Machines::Loaded* loaded = world.machines.find(command.invoker, command.instance); loaded != nullptr) {
-    const bool waited = std::any_of(command.members.begin(), command.members.end(),
-                                    [&](const BatchMember& member) { return member.ready <= loaded->since; });
-    if (waited && world.next_request > world.experiment.workload.warmup) ++world.result.cold_batches;
-    for (const BatchMember& member : command.members) {
-      if (loaded->since < member.ready) continue;
-      if (const auto it = world.asked.find(member.request.value()); it != world.asked.end()) it->second.cold = true;
-    }
+  const Duration all = profile::transfer_time(world.experiment.transfer, inputs);
+  return all - std::min(all, std::max(Duration{}, now - running.started));
+}
+
+void note_cold(WorldState& world, const StartBatch& command) {
+  const Machines::Loaded* loaded = world.machines.find(command.invoker, command.instance);
+  if (loaded == nullptr) return;
+  const bool waited = std::any_of(command.members.begin(), command.members.end(),
+                                  [&](const BatchMember& member) { return member.ready <= loaded->since; });
+  if (waited && world.next_request > world.experiment.workload.warmup) ++world.result.cold_batches;
+  for (const BatchMember& member : command.members) {
+    if (loaded->since < member.ready) continue;
+    if (const auto it = world.asked.find(member.request.value()); it != world.asked.end()) it->second.cold = true;
   }
+}
+
+// It holds what it takes from now on; `started` is when its inputs begin to move, or later.
+void begin(WorldState& world, Running& running, Time now) {
+  const StartBatch& command = running.start;
   const std::uint64_t id = command.id.value();
+  if (!running.gone) {
+    if (std::string wrong = world.machines.begin(command); !wrong.empty()) return world.violate(std::move(wrong));
+  }
+  running.transfer = moving(world, running, now);
+  running.measured = execution(world, command, now);
+  if (world.strikes(world.options.faults.slow)) running.measured = running.measured * 10;
+  const Duration held = running.transfer + running.measured;
+  running.held = world.experiment.billing == Billing::held ? held : running.measured;
+  running.started = std::max(running.started, now);
+  note_cold(world, command);
   Time told = running.started + held + world.experiment.network_delay;
+  const bool up = !running.gone;
   if (running.gone) report(world, running, ActionEnd::lost, now);
-  world.running.emplace(id, std::move(running));
-  if (world.options.faults.any()) world.running_order.push_back(command.id);
   if (up && world.strikes(world.options.faults.expires)) return world.schedule(told - held, HappeningKind::expired, id);
   const bool fails = world.strikes(world.options.faults.batch_fails);
   if (world.strikes(world.options.faults.message_late)) told += Duration::ms(world.luck.uniform() * 200);
@@ -105,6 +102,40 @@ void start(WorldState& world, const StartBatch& command, const Work& work, Time 
     world.schedule(told + Duration::ms(world.luck.uniform() * 20), HappeningKind::finish, id);
   world.result.vcpu_seconds += held.to_s() * command.configuration.vcpu;
   world.result.slice_seconds += held.to_s() * command.configuration.slices;
+}
+
+bool holds_something(const WorldState& world, BatchId id) {
+  const auto it = world.running.find(id.value());
+  return it != world.running.end() && !it->second.gone;
+}
+
+void start(WorldState& world, const StartBatch& command, const Work& work, Time now) {
+  ++world.result.batches;
+  world.result.members += command.members.size();
+  world.result.thinking.add(thinking(world, work));
+  world.result.expansions += work.expansions;
+  world.result.states += work.states;
+  const std::uint64_t id = command.id.value();
+  Running& running =
+      world.running
+          .emplace(id, Running{.start = command,
+                               .decided = now,
+                               .started = now + thinking(world, work) + world.experiment.network_delay,
+                               .gone = world.machines.epoch(command.invoker.index()) == 0})  // it is already dead
+          .first->second;
+  if (world.options.faults.any()) world.running_order.push_back(command.id);
+  std::uint32_t followed = 0;  // vCPUs
+  for (const BatchId before : command.after) {
+    if (running.gone || !holds_something(world, before)) continue;
+    followed += world.running.at(before.value()).start.configuration.vcpu;
+    running.after.push_back(before);
+    world.followers[before.value()].push_back(command.id);
+  }
+  if (!running.gone) {
+    if (std::string wrong = world.machines.enter(command, followed, world.function_of(command), now); !wrong.empty())
+      return world.violate(std::move(wrong));
+  }
+  if (running.after.empty()) begin(world, running, now);
 }
 
 // Loading takes what the function says, with the same relative noise as its execution.
@@ -148,9 +179,13 @@ void evict(WorldState& world, const EvictInstance& command, Time now) {
 void cancel(WorldState& world, const CancelBatch& command, Time now) {
   const auto it = world.running.find(command.id.value());
   if (it == world.running.end() || it->second.gone) return;
-  world.machines.end(it->second.start, world.function_of(it->second.start), now);
-  report(world, it->second, ActionEnd::failed, now);
-  it->second.gone = true;  // what it would have said is not said
+  Running& running = it->second;
+  running.gone = true;  // what it would have said is not said
+  report(world, running, ActionEnd::failed, now);
+  if (running.after.empty())
+    leave_machine(world, running.start, now);
+  else
+    world.machines.leave(running.start, world.function_of(running.start), now);
   world.schedule(now + world.experiment.network_delay * 2, HappeningKind::stopped, command.id.value());
 }
 
@@ -182,6 +217,18 @@ void answered(WorldState& world, RequestId request, RequestOutcome outcome, std:
 }
 
 }  // namespace
+
+void leave_machine(WorldState& world, const StartBatch& ended, Time now) {
+  world.machines.end(ended, world.function_of(ended), now);
+  const auto waiting = world.followers.extract(ended.id.value());
+  if (waiting.empty()) return;
+  for (const BatchId id : waiting.mapped()) {
+    const auto it = world.running.find(id.value());
+    if (it == world.running.end() || it->second.gone) continue;
+    std::erase(it->second.after, ended.id);
+    if (it->second.after.empty()) begin(world, it->second, now);
+  }
+}
 
 void act(WorldState& world, const Command& command, Time now) {
   if (const auto* batch = std::get_if<StartBatch>(&command.action)) {

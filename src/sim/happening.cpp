@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/acting.h"
 #include "sim/joining.h"
 #include "sim/reporting.h"
 #include "sim/telling.h"
@@ -56,7 +57,7 @@ void finish(WorldState& world, Time now, std::uint64_t batch, bool fails) {
   Running running = std::move(it->second);
   world.running.erase(it);
   if (running.gone) return;
-  world.machines.end(running.start, world.function_of(running.start), now);
+  leave_machine(world, running.start, now);
   report(world, running, fails ? ActionEnd::failed : ActionEnd::succeeded, now);
   if (fails) return tell(world, BatchFailed{.id = BatchId(batch), .error = "WorkerCrashed"}, now);
   BatchFinished event{.id = BatchId(batch), .measured = running.measured, .held = running.held};
@@ -87,7 +88,7 @@ void expire(WorldState& world, Time now, std::uint64_t batch) {
   const Running running = std::move(it->second);
   world.running.erase(it);
   if (running.gone) return;
-  world.machines.end(running.start, world.function_of(running.start), now);
+  leave_machine(world, running.start, now);
   report(world, running, ActionEnd::failed, now);
   tell(world, BatchExpired{.id = BatchId(batch)}, now);
 }

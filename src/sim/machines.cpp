@@ -58,10 +58,6 @@ void Machines::crash(std::size_t machine, Time now) {
 }
 
 std::string Machines::wrong_place(const Machine& m, const StartBatch& batch) {
-  if (m.vcpu + batch.configuration.vcpu > m.capacity.vcpu) {
-    return str("invoker ", batch.invoker.value(), " was given ", m.vcpu + batch.configuration.vcpu, " of ",
-               m.capacity.vcpu, " vCPUs");
-  }
   if (static_cast<std::uint32_t>(std::popcount(batch.positions.slices)) != batch.configuration.slices) {
     return str("batch ", batch.id.value(), " has other slices than its configuration says");
   }
@@ -75,32 +71,44 @@ std::string Machines::wrong_place(const Machine& m, const StartBatch& batch) {
 }
 
 std::string Machines::start(const StartBatch& batch, std::uint32_t function, Time now) {
+  std::string wrong = enter(batch, 0, function, now);
+  return wrong.empty() ? begin(batch) : wrong;
+}
+
+std::string Machines::enter(const StartBatch& batch, std::uint32_t followed, std::uint32_t function, Time now) {
+  Machine& m = machines_[batch.invoker.index()];
+  const std::uint32_t taken = m.vcpu - followed + batch.configuration.vcpu;
+  if (taken > m.capacity.vcpu)
+    return str("invoker ", batch.invoker.value(), " was given ", taken, " of ", m.capacity.vcpu, " vCPUs");
+  const auto it = m.instances.find(batch.instance);
+  const Level needed = batch.configuration.slices > 0 ? Level::device : Level::host;
+  if (warm_.empty() && (it == m.instances.end() || it->second.level < needed ||
+                        (needed == Level::device && it->second.gpu != batch.positions.gpu)))
+    return str("batch ", batch.id.value(), " was started where its function is not loaded");
+  m.vcpu += batch.configuration.vcpu;
+  std::uint32_t& running = warm_.empty() ? it->second.running : m.warm_running[function];
+  if (running++ > 0) return "";
+  pass(now);
+  idle_ -= warm_.empty() ? it->second.memory : warm_[function];
+  return "";
+}
+
+std::string Machines::begin(const StartBatch& batch) {
   Machine& m = machines_[batch.invoker.index()];
   if (std::string wrong = wrong_place(m, batch); !wrong.empty()) return wrong;
-  if (!warm_.empty()) {
-    if (m.warm_running[function]++ == 0) {
-      pass(now);
-      idle_ -= warm_[function];
-    }
-  } else {
-    const auto it = m.instances.find(batch.instance);
-    const Level needed = batch.configuration.slices > 0 ? Level::device : Level::host;
-    if (it == m.instances.end() || it->second.level < needed ||
-        (needed == Level::device && it->second.gpu != batch.positions.gpu)) {
-      return str("batch ", batch.id.value(), " was started where its function is not loaded");
-    }
-    pass(now);
-    if (it->second.running++ == 0) idle_ -= it->second.memory;
-  }
-  m.vcpu += batch.configuration.vcpu;
   if (batch.positions.slices != 0) m.slices[batch.positions.gpu] |= batch.positions.slices;
   return "";
 }
 
 void Machines::end(const StartBatch& batch, std::uint32_t function, Time now) {
   Machine& m = machines_[batch.invoker.index()];
-  m.vcpu -= batch.configuration.vcpu;
   if (batch.positions.slices != 0) m.slices[batch.positions.gpu] &= ~batch.positions.slices;
+  leave(batch, function, now);
+}
+
+void Machines::leave(const StartBatch& batch, std::uint32_t function, Time now) {
+  Machine& m = machines_[batch.invoker.index()];
+  m.vcpu -= batch.configuration.vcpu;
   if (!warm_.empty()) {
     if (--m.warm_running[function] > 0) return;
     pass(now);

@@ -33,6 +33,13 @@ class Machines {
   // What is wrong with starting this batch; empty: nothing, and it runs. `function`: its place in keep_warm()'s list.
   [[nodiscard]] std::string start(const StartBatch& batch, std::uint32_t function, Time now);
   void end(const StartBatch& batch, std::uint32_t function, Time now);
+  // The same in two steps, for a batch that is sent while others hold what it takes: its instance is in use from when
+  // it was sent, its slices from when it begins. Its vCPUs have to be there when it was sent, as a machine may shrink
+  // later; `followed`: those of the batches whose end it waits for.
+  [[nodiscard]] std::string enter(const StartBatch& batch, std::uint32_t followed, std::uint32_t function, Time now);
+  [[nodiscard]] std::string begin(const StartBatch& batch);
+  // It does not begin after all.
+  void leave(const StartBatch& batch, std::uint32_t function, Time now);
   // The share of the GPU's other slices that are busy, in [0, 1].
   [[nodiscard]] double neighbours(const StartBatch& batch) const;
 
@@ -62,7 +69,7 @@ class Machines {
   struct Machine {
     NodeGroup capacity;
     std::uint64_t epoch = 0;
-    std::uint32_t vcpu = 0;             // that run
+    std::uint32_t vcpu = 0;             // of those that were sent and have not ended
     std::vector<std::uint64_t> slices;  // that run, by GPU
     std::map<InstanceId, Loaded> instances;
     std::vector<std::uint32_t> warm_running;  // batches by function

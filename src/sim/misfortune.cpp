@@ -16,6 +16,7 @@ void take_down(WorldState& world, std::size_t machine, Time now) {
     if (it == world.running.end() || it->second.gone || it->second.start.invoker.index() != machine) continue;
     it->second.gone = true;
     report(world, it->second, ActionEnd::lost, now);
+    world.followers.erase(id.value());  // they are lost with it
   }
   std::erase_if(world.running_order, [&](BatchId id) { return !world.running.contains(id.value()); });
   world.machines.crash(machine, now);

@@ -142,6 +142,11 @@ SoakWorld draw_soak_world(std::uint64_t seed) {
   experiment.name = "soak";
   experiment.cluster = random_cluster(rng);
   out.traits.layout = experiment.cluster.nodes.front().layout;
+  // By luck of its own, so that the rest of a world is the same with and without it.
+  if (Rng own = Rng::keyed(seed, 4243); own.chance(0.4)) {
+    out.traits.ahead = true;
+    experiment.cluster.nodes.front().ahead = Duration::ms(own.chance(0.5) ? own.uniform(0.05, 2) : own.uniform(2, 200));
+  }
   out.traits.two_tenants = rng.chance(0.4);
   experiment.applications = random_applications(rng, out.traits.two_tenants);
   out.traits.cold = rng.chance(0.6);

@@ -16,6 +16,7 @@ struct SoakTraits {
   bool two_tenants = false;
   bool quotas = false;  // tenants get and lose quotas of vCPUs and slices
   SliceLayout layout = SliceLayout::any;
+  bool ahead = false;  // machines are sent the next batch while one computes
 };
 
 struct SoakWorld {

@@ -63,7 +63,8 @@ struct Running {
   StartBatch start;
   Time decided, started;
   Duration held, transfer, measured;
-  bool gone = false;  // its machine died, or it was cancelled
+  bool gone = false;           // its machine died, or it was cancelled
+  std::vector<BatchId> after;  // it begins when these have ended
 };
 
 struct Asked {
@@ -112,6 +113,7 @@ struct WorldState {
   std::uint64_t next_order = 0, next_request = 0, next_move = 0;
   std::unordered_map<std::uint64_t, Running> running;  // looked up, never walked
   std::vector<BatchId> running_order;                  // what runs, in the order of starting; for crashes
+  std::unordered_map<std::uint64_t, std::vector<BatchId>> followers;  // by the batch that they begin after
   std::unordered_map<std::uint64_t, Move> moves;
   std::unordered_map<std::uint64_t, Asked> asked;
   std::vector<std::uint64_t> sessions;       // of every machine: joins since it booted, but the first

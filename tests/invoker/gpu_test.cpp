@@ -19,6 +19,8 @@ std::string model_file() {
   return testing::TempDir() + "sluice-gpu-model-" + std::to_string(::getpid());
 }
 
+constexpr std::uint32_t kWaits = 0, kOther = 1;
+
 // Functions are numbered by their names.
 Application application(const std::string& first) {
   std::ofstream(model_file()) << "its first line\nanother\n";
@@ -51,15 +53,27 @@ class GpuTest : public testing::Test {
   }
   // A batch of as many rows as requests, on these slices of GPU 0.
   void start(std::uint64_t batch, std::uint64_t slices, std::uint32_t rows = 1) {
-    StartBatch start{.id = BatchId(batch),
-                     .invoker = InvokerId(0),
-                     .instance = InstanceId(1),
-                     .application = ApplicationId(0),
-                     .function = FunctionId(0),
-                     .configuration = configuration(static_cast<int>(rows), 1, 1),
-                     .positions = {.gpu = 0, .slices = slices},
-                     .latest = Time::max()};
-    for (std::uint32_t r = 0; r < rows; ++r) {
+    act({.id = BatchId(batch),
+         .instance = InstanceId(1),
+         .function = FunctionId(0),
+         .configuration = configuration(static_cast<int>(rows), 1, 1),
+         .positions = {.gpu = 0, .slices = slices},
+         .latest = Time::max()});
+  }
+  // One that begins when batch 1 is over.
+  void follow(std::uint64_t batch, std::uint32_t function, Time latest = Time::max()) {
+    act({.id = BatchId(batch),
+         .instance = InstanceId(function + 1),
+         .function = FunctionId(function),
+         .configuration = configuration(1, 1, 1),
+         .positions = {.gpu = 0, .slices = 1},
+         .latest = latest,
+         .after = {BatchId(1)}});
+  }
+  void act(StartBatch start) {
+    start.invoker = InvokerId(0);
+    start.application = ApplicationId(0);
+    for (std::uint32_t r = 0; r < start.configuration.batch; ++r) {
       const RequestId request = scene_->request();
       start.members.push_back({.invocation = InvocationId(request.value()),
                                .request = request,
@@ -87,7 +101,7 @@ TEST_F(GpuTest, FunctionsOfATenantShareAWorkerOnEachGpuAndRunAsManyBatchesAsItHa
   load(1, 0);
   load(2, 1);
   load(3, 0, 1);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(scene_->next<InstanceLoaded>()->batches, kSlices);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(scene_->next<InstanceLoaded>()->batches, 2 * kSlices);
   EXPECT_EQ(scene_->pid(1), scene_->pid(2));
   EXPECT_NE(scene_->pid(1), scene_->pid(3));
   EXPECT_EQ(level(1), Level::device);
@@ -98,6 +112,43 @@ TEST_F(GpuTest, FunctionsOfATenantShareAWorkerOnEachGpuAndRunAsManyBatchesAsItHa
   start(9, 1);  // more than it can do
   EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(9));
   for (std::uint32_t i = 0; i < kSlices; ++i) EXPECT_EQ(scene_->next<BatchFinished>()->results.at(0).error, "");
+}
+
+TEST_F(GpuTest, ABatchBeginsWhenThoseItFollowsAreOver) {
+  begin("waits");
+  load(1, kWaits);
+  load(2, kOther);
+  for (int i = 0; i < 2; ++i) (void)scene_->next<InstanceLoaded>();
+  start(1, 1);
+  follow(2, kOther);
+  follow(3, kOther, data::now() + Duration::ms(100));
+  EXPECT_EQ(scene_->next<BatchExpired>()->id,
+            BatchId(3));  // and the second had as much time to run, were it allowed to
+  EXPECT_FALSE(scene_->happened<BatchFinished>());
+  follow(4, kOther);
+  scene_->act(CancelBatch{.invoker = InvokerId(0), .id = BatchId(4)});
+  EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(4));  // at once: it has not begun
+  scene_->act(CancelBatch{.invoker = InvokerId(0), .id = BatchId(1)});
+  EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(1));
+  const auto finished = scene_->next<BatchFinished>();
+  EXPECT_EQ(finished->id, BatchId(2));
+  EXPECT_LT(finished->held, Duration::ms(100));  // from when it could begin
+  follow(5, kOther);
+  EXPECT_EQ(scene_->next<BatchFinished>()->id, BatchId(5));  // what it follows is over already
+}
+
+TEST_F(GpuTest, EveryBatchThatRunsMayHaveOneThatFollows) {
+  begin("waits");
+  load(1, kWaits);
+  (void)scene_->next<InstanceLoaded>();
+  start(1, 1);
+  for (std::uint64_t batch = 2; batch < 2 + kSlices; ++batch) follow(batch, kWaits);
+  follow(9, kWaits);  // more than may wait
+  EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(9));
+  for (std::uint64_t slice = 1; slice < kSlices; ++slice) start(10 + slice, 1u << slice);
+  start(20, 1);  // more than can run
+  EXPECT_EQ(scene_->next<BatchFailed>()->id, BatchId(20));
+  EXPECT_EQ(scene_->agent().counters().batches, 0u);
 }
 
 TEST_F(GpuTest, TheFirstBatchOfAKindTeachesNothing) {

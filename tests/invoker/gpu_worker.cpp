@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -84,7 +85,8 @@ class FakeGpu : public engine::Engine {
   // As many outputs as inputs, of the same form. Of "adds-…" each byte is that of the input and one, else the position.
   Result<engine::Outputs> run(const engine::Batch& batch, engine::BatchContext& context) override {
     if (!there_) return Error{ErrorCode::invalid, "it is not on its device"};
-    if (name_ == "waits") (void)context.sleep_until(0);
+    if (name_ == "waits" && !context.sleep_until(std::numeric_limits<std::int64_t>::max()))
+      return Error{ErrorCode::unavailable, "cancelled"};
     std::vector<engine::PlannedOutput> planned;
     for (const engine::BatchTensor& input : batch.inputs)
       planned.push_back({input.tensor.info, input.row, input.tensor.bytes.size()});

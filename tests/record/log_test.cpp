@@ -159,9 +159,9 @@ TEST(Log, RefusesALengthBeyondTheLimitBeforeReadingIt) {
 TEST(Log, RefusesWhatIsNoLog) {
   EXPECT_EQ(read("").error, "this is no event log: it does not begin with 'sluicelog'");
   EXPECT_EQ(read("application: a\n").error, "this is no event log: it does not begin with 'sluicelog'");
-  EXPECT_EQ(read("sluicelog\x01").error, "the log has format version 1; this program reads 13");
-  EXPECT_EQ(read("sluicelog\x0d").error, "the log ends before its header");
-  EXPECT_EQ(read("sluicelog\x0d" + framed("\x01")).error, "the record at byte 10 of the log is no header");
+  EXPECT_EQ(read("sluicelog\x01").error, "the log has format version 1; this program reads 14");
+  EXPECT_EQ(read("sluicelog\x0e").error, "the log ends before its header");
+  EXPECT_EQ(read("sluicelog\x0e" + framed("\x01")).error, "the record at byte 10 of the log is no header");
 }
 
 }  // namespace

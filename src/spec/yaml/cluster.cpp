@@ -36,6 +36,7 @@ NodeGroup read_machine(Fields& fields) {
   if (auto field = fields.optional("slice_layout")) {
     if (auto layout = field->choice(kLayouts)) out.layout = static_cast<SliceLayout>(*layout);
   }
+  if (auto field = fields.optional("ahead")) out.ahead = field->duration().value_or(out.ahead);
   return out;
 }
 
