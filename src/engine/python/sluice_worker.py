@@ -24,7 +24,7 @@ import threading
 import time
 import traceback
 
-VERSION = 4
+VERSION = 5
 MESSAGE_BYTES_MAX = 128 << 10
 ERROR_LENGTH = 2048
 ROWS_MAX = 4096
@@ -34,7 +34,7 @@ ALL_ROWS = -1
 HOST = -1
 LANES_MAX = 64
 FUNCTIONS_MAX = 256
-HELLO, LOAD, UNLOAD, RUN, GRANT, CANCEL, STOP, MOVE = range(8)
+HELLO, LOAD, UNLOAD, RUN, GRANT, CANCEL, STOP, MOVE = range(8)  # the others are of devices
 LOADED, UNLOADED, RAN, WANTED, MOVED = range(5)
 TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8", "bytes"]  # by their numbers
 BF16, BYTES = TYPES.index("bf16"), TYPES.index("bytes")
@@ -140,7 +140,7 @@ class Batch:
     def __init__(self, reader):
         self.number, self.function, self.rows, _, _, _, _, _ = reader.take("<QIIIqqHQ")
         self.inputs = reader.list(reader.placed)
-        self.offset, self.size = reader.take("<QQ")
+        self.offset, self.size, _ = reader.take("<QQB")
         reader.end()
         self.begun = False
         self.wants = False
