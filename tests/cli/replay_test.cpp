@@ -51,7 +51,7 @@ TEST(ReplayCommand, NamesTheFirstDecisionThatDiffers) {
 TEST(ReplayCommand, WarnsOfATornLogAndRefusesADamagedOne) {
   std::string log = record::recorded("sluice");
   expect_says(replay(log.substr(0, log.size() - 1)), 0, "is cut off; what comes before it is whole\nok: ");
-  log[log.size() / 2] = static_cast<char>(log[log.size() / 2] ^ 1);
+  log.back() = static_cast<char>(log.back() ^ 1);  // of the last record, not of a length
   expect_says(replay(log), 1, "was changed: its checksum does not match");
   expect_says(replay("application: a\n"), 1, "this is no event log");
   expect_says(test::sluice("replay no/such/file"), 1, "no/such/file: No such file or directory");
