@@ -28,14 +28,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::size_t cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 void run_on_all_cores(std::size_t count, const std::function<void(std::size_t)>& task) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) task(i);
   };
   std::vector<std::jthread> threads;
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < std::min(cores, count); ++i) threads.emplace_back(work);
+  for (std::size_t i = 1; i < std::min(cores(), count); ++i) threads.emplace_back(work);
   work();
 }
 
@@ -137,6 +140,7 @@ Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const 
   report::ReproduceLog log(options.csv);
   Progress progress("reproducing esg", 0);
   reproduce::Means means{.run = run_on_all_cores,
+                         .at_once = cores(),
                          .expect = [&](std::uint64_t work) { progress.expect(work); },
                          .done = [&](std::uint64_t work) { progress.add(work); },
                          .time_us = time_us};

@@ -31,7 +31,7 @@ class AdmitAll final : public Admission {
 };
 
 std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters& parameters, const Prepared& prepared) {
-  if (name == "esg") return make_esg(parameters);
+  if (name == "esg") return make_esg(parameters, prepared.esg);
   if (name == "infless") return make_infless(parameters);
   if (name == "fast-gshare") return make_fast_gshare(parameters);
   if (name == "orion") return make_orion(parameters);

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "policy/aquatope.h"
+#include "policy/esg_answers.h"
 #include "policy/policy.h"
 
 namespace sluice::policy {
@@ -14,6 +15,7 @@ namespace sluice::policy {
 // What takes long to find and is the same for every run, made once and handed to many.
 struct Prepared {
   std::shared_ptr<const AquatopePresets> aquatope;  // absent: each scheduler searches for itself
+  EsgLibrary esg;                                   // that two runs share: `known` only
 };
 
 // An error suggests the nearest name.

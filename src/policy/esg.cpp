@@ -1,6 +1,7 @@
 #include "policy/esg.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "policy/esg_placement.h"
 #include "policy/esg_search.h"
@@ -11,11 +12,12 @@ namespace {
 
 class Esg final : public Dispatch {
  public:
-  explicit Esg(const Parameters& parameters)
+  Esg(const Parameters& parameters, EsgLibrary library)
       : search_({.k = static_cast<std::size_t>(parameter_or(parameters, "k", 5)),
                  .group = static_cast<std::size_t>(parameter_or(parameters, "group", 3)),
                  .distinct_first = parameter_or(parameters, "distinct", 0) != 0,
-                 .memo = parameter_or(parameters, "memo", 1) != 0}),
+                 .memo = parameter_or(parameters, "memo", 1) != 0},
+                std::move(library)),
         fails_max_(static_cast<std::uint32_t>(parameter_or(parameters, "fails", 3))),
         safety_(parameter_or(parameters, "safety", 1)),
         by_deadline_(parameter_or(parameters, "order", 0) != 0),
@@ -164,8 +166,8 @@ class Esg final : public Dispatch {
 
 }  // namespace
 
-std::unique_ptr<Dispatch> make_esg(const Parameters& parameters) {
-  return std::make_unique<Esg>(parameters);
+std::unique_ptr<Dispatch> make_esg(const Parameters& parameters, EsgLibrary library) {
+  return std::make_unique<Esg>(parameters, std::move(library));
 }
 
 }  // namespace sluice::policy

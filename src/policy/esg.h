@@ -5,6 +5,7 @@
 #pragma once
 #include <memory>
 
+#include "policy/esg_answers.h"
 #include "policy/policy.h"
 
 namespace sluice::policy {
@@ -14,6 +15,6 @@ namespace sluice::policy {
 // neither). For its twins (reproduce/esg_tuned.h), not in the paper: distinct (0; 1: of the K best paths those with
 // different first configurations), fallback (0: where no path is fast enough the fastest configuration runs, 1: the
 // least, 2: the cheapest), drop (0; 1: an invocation that cannot be in time any more is given up).
-[[nodiscard]] std::unique_ptr<Dispatch> make_esg(const Parameters& parameters);
+[[nodiscard]] std::unique_ptr<Dispatch> make_esg(const Parameters& parameters, EsgLibrary library = {});
 
 }  // namespace sluice::policy

@@ -32,6 +32,19 @@ std::uint64_t work_of(const Trial& trial) {
   return trial.set_up->workload.requests + trial.set_up->workload.warmup;
 }
 
+// Positions of the trials to play together: `at_once` of `esg` each time, so that the next ones know what these found;
+// all others, which learn nothing from each other, with the first.
+std::vector<std::vector<std::size_t>> waves_of(const std::vector<Trial>& trials, std::size_t at_once) {
+  std::vector<std::vector<std::size_t>> out(1);
+  std::size_t esg = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::size_t wave = trials[i].scheduler == "esg" ? esg++ / at_once : 0;
+    if (wave == out.size()) out.emplace_back();
+    out[wave].push_back(i);
+  }
+  return out;
+}
+
 }  // namespace
 
 Means plain_means() {
@@ -83,7 +96,8 @@ Status Player::prepare(const std::vector<Trial>& trials) {
   return Done{};
 }
 
-Result<Figures> Player::play_one(const Trial& trial, sim::Observer* observer) const {
+Result<Figures> Player::play_one(const Trial& trial, sim::Observer* observer,
+                                 std::shared_ptr<policy::EsgAnswers> found) const {
   const Workload& workload = trial.set_up->workload;
   LatencyShares latencies(trial.set_up->applications.size(), workload.warmup, workload.requests);
   const std::unique_ptr<sim::Observer> log = means_.log ? means_.log(trial) : nullptr;
@@ -91,6 +105,7 @@ Result<Figures> Player::play_one(const Trial& trial, sim::Observer* observer) co
   sim::WorldOptions options{
       .scheduler = trial.scheduler, .seed = trial.seed, .begins_empty = trial.begins_empty, .observer = &watchers};
   if (trial.scheduler == "aquatope") options.prepared.aquatope = presets_of(*trial.set_up)->made;
+  options.prepared.esg = {.known = answers_, .found = std::move(found)};
   std::uint64_t seen = 0;
   options.progress = [&](std::uint64_t requests) {
     done(requests - seen);
@@ -116,7 +131,15 @@ Result<std::vector<Figures>> Player::play(const std::vector<Trial>& trials,
                                           const std::vector<sim::Observer*>& observers) {
   if (const Status prepared = prepare(trials); !prepared) return prepared.error();
   std::vector<std::optional<Result<Figures>>> results(trials.size());
-  means_.run(trials.size(), [&](std::size_t i) { results[i] = play_one(trials[i], observers[i]); });
+  for (const std::vector<std::size_t>& wave : waves_of(trials, means_.at_once)) {
+    std::vector<std::shared_ptr<policy::EsgAnswers>> found(wave.size());
+    for (auto& own : found) own = std::make_shared<policy::EsgAnswers>();
+    means_.run(wave.size(), [&](std::size_t w) {
+      const std::size_t i = wave[w];
+      results[i] = play_one(trials[i], observers[i], found[w]);
+    });
+    for (const auto& own : found) answers_->add(*own);
+  }
   std::vector<Figures> out;
   for (auto& result : results) {
     if (!*result) return result->error();

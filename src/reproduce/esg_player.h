@@ -30,6 +30,7 @@ struct Trial {
 struct Means {
   // Calls its argument with 0 … count - 1, in any order, at once or not; returns when all are done.
   std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)> run;
+  std::size_t at_once = 1;                               // how many of its calls are under way at a time; ≥ 1
   std::function<void(std::uint64_t work)> expect, done;  // in requests, or what takes as long as one
   std::function<std::unique_ptr<sim::Observer>(const Trial&)> log;
   std::function<double(const std::function<void()>& work)> time_us;  // how long something took
@@ -40,7 +41,8 @@ struct Means {
 
 class Player {
  public:
-  // `aquatope`: its parameters. Presets are made once for every application, objective and price.
+  // `aquatope`: its parameters. Presets are made once for every application, objective and price. Runs of `esg` know
+  // what ESG_1Q answered in the runs before: no figure depends on it, only the time that playing takes.
   Player(Means means, std::map<std::string, double> aquatope)
       : means_(std::move(means)), aquatope_(std::move(aquatope)) {}
   // Figures in the order of the trials. An error if an experiment cannot run or a run breaks an invariant.
@@ -62,7 +64,8 @@ class Player {
   };
   [[nodiscard]] Status prepare(const std::vector<Trial>& trials);
   [[nodiscard]] const Presets* presets_of(const Experiment& set_up) const;
-  [[nodiscard]] Result<Figures> play_one(const Trial& trial, sim::Observer* observer) const;
+  [[nodiscard]] Result<Figures> play_one(const Trial& trial, sim::Observer* observer,
+                                         std::shared_ptr<policy::EsgAnswers> found) const;
   void done(std::uint64_t work) const {
     if (means_.done) means_.done(work);
   }
@@ -70,6 +73,8 @@ class Player {
   Means means_;
   std::map<std::string, double> aquatope_;
   std::vector<Presets> presets_;
+  // What ESG_1Q answered in earlier runs of `esg`. Written only while nothing runs.
+  std::shared_ptr<policy::EsgAnswers> answers_ = std::make_shared<policy::EsgAnswers>();
 };
 
 }  // namespace sluice::reproduce

@@ -51,28 +51,6 @@ void expect_same(std::span<const Path> paths, const std::vector<ChosenPath>& exp
   }
 }
 
-// Budgets that matter: nothing, everything, anything between, and exactly what some path takes, where rounding decides.
-double random_budget(Rng& rng, const std::vector<Candidates>& stages) {
-  double slowest = 0, some_path = 0;
-  for (const Candidates& candidates : stages) {
-    if (candidates.empty()) continue;
-    slowest += std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-                 return a.ms < b.ms;
-               })->ms;
-    some_path += candidates[rng.below(candidates.size())].ms;
-  }
-  switch (rng.below(6)) {
-    case 0:
-      return 0;
-    case 1:
-      return kForever;
-    case 2:
-      return rng.uniform(0, slowest);
-    default:
-      return some_path;
-  }
-}
-
 TEST(Esg1q, EqualsBruteForceOnRandomChains) {
   Rng rng(1);
   SearchWorkspace workspace;
