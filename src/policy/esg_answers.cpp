@@ -1,17 +1,16 @@
 #include "policy/esg_answers.h"
 
-#include <bit>
+#include <algorithm>
+#include <tuple>
 
 namespace sluice::policy {
 
-// Times tell chains apart; equal hashes are compared whole.
-std::size_t EsgAnswers::Mix::operator()(const Chain& chain) const {
-  std::uint64_t out = chain.size();
-  for (const plan::Candidates& candidates : chain) {
-    for (const plan::Candidate& c : candidates)
-      out = (std::rotl(out, 5) ^ std::bit_cast<std::uint64_t>(c.ms)) * 0x9E3779B97F4A7C15u;
-  }
-  return static_cast<std::size_t>(out ^ (out >> 32));
+bool EsgAnswers::Before::operator()(const Chain& a, const Chain& b) const {
+  const auto key = [](const plan::Candidate& c) { return std::tie(c.ms, c.cost, c.configuration); };
+  const auto stage_before = [&](const plan::Candidates& x, const plan::Candidates& y) {
+    return std::ranges::lexicographical_compare(x, y, {}, key, key);
+  };
+  return std::ranges::lexicographical_compare(a, b, stage_before);
 }
 
 const EsgAnswers::Shelf* EsgAnswers::find(const Chain& chain, const EsgTerms& terms) const {

@@ -1,5 +1,5 @@
 // EsgAnswers: what ESG_1Q has answered, to be asked again by other runs. An answer and the count of its work are a
-// function of the question alone, and questions are compared whole, not by a hash: a run that knows answers from before
+// function of the question alone, and questions are compared whole: a run that knows answers from before
 // decides and is charged as one that knows none. Many threads may read one that nobody writes.
 #pragma once
 #include <compare>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "plan/candidate.h"
@@ -31,8 +30,8 @@ struct EsgTerms {
 
 class EsgAnswers {
  public:
-  using Chain = std::vector<plan::Candidates>;                // by stage, all that there are: the cap leaves some out
-  using Shelf = std::unordered_map<std::int64_t, EsgAnswer>;  // by budget in whole milliseconds; never walked to decide
+  using Chain = std::vector<plan::Candidates>;      // by stage, all that there are: the cap leaves some out
+  using Shelf = std::map<std::int64_t, EsgAnswer>;  // by budget in whole milliseconds
 
   // An answer of ten configurations takes some 250 bytes, so that a full one takes half a gigabyte.
   explicit EsgAnswers(std::size_t answers_max = 2'000'000) : answers_max_(answers_max) {}
@@ -48,11 +47,11 @@ class EsgAnswers {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  struct Mix {
-    std::size_t operator()(const Chain& chain) const;
+  struct Before {  // some order
+    bool operator()(const Chain& a, const Chain& b) const;
   };
   std::size_t answers_max_, size_ = 0;
-  std::unordered_map<Chain, std::map<EsgTerms, Shelf>, Mix> shelves_;
+  std::map<Chain, std::map<EsgTerms, Shelf>, Before> shelves_;
 };
 
 // What a run is given to know, and where it leaves what it had to search for. Either may be null.

@@ -26,7 +26,6 @@ TEST(EsgAnswers, AreToldApartByEverythingThatWasAsked) {
   EXPECT_EQ(answers.find(chain, {.cap = 4, .k = 6}), nullptr);
   EXPECT_EQ(answers.find(chain, {.cap = 4, .distinct_first = true}), nullptr);
   EXPECT_EQ(answers.find({stage(10, 1)}, terms), nullptr);
-  // The next two have the hash of the chain above.
   EXPECT_EQ(answers.find({stage(10, 1), stage(20, 3)}, terms), nullptr);
   EXPECT_EQ(answers.find({stage(10, 1), stage(20, 2, 2)}, terms), nullptr);
 }
