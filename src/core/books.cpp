@@ -40,6 +40,40 @@ std::uint64_t ending_slices(const policy::Invoker& invoker, std::size_t gpu) {
   return out;
 }
 
+// Where functions are loaded: whether their instances at the place have room for one more batch beside those that were
+// promised to run on them in the span. `but`: a promise that does not count.
+bool instances_have_room(const policy::Invoker& invoker, const Claim& claim, const SlicePositions& positions,
+                         const policy::Booking* but = nullptr) {
+  if (invoker.warm) return true;
+  const bool on_gpu = positions.slices != 0;
+  std::uint32_t batches = 1;
+  for (const policy::Booking& other : invoker.bookings) {
+    const bool there = other.function == claim.function && (other.positions.slices != 0) == on_gpu &&
+                       (!on_gpu || other.positions.gpu == positions.gpu);
+    if (&other != but && other.reserved && there && policy::Span{claim.from, claim.to}.meets(other)) ++batches;
+  }
+  return batches <= (on_gpu ? invoker.gpus[positions.gpu].room : invoker.room).of(claim.function);
+}
+
+// Whether what was promised can be had from `from` on, beside all that others were promised: earlier or later than
+// agreed it may meet them.
+bool room_for_promise(const policy::Invoker& invoker, const policy::Booking& promise, Time from) {
+  if (from == promise.from) return true;
+  const policy::Span span{from, from + (promise.to - promise.from)};
+  const Claim claim{promise.configuration, promise.function, span.from, span.to};
+  if (!instances_have_room(invoker, claim, promise.positions, &promise)) return false;
+  std::uint32_t vcpus = promise.configuration.vcpu;
+  for (const policy::Booking& other : invoker.bookings) {
+    if (&other == &promise || !other.reserved || !span.meets(other)) continue;
+    vcpus += other.configuration.vcpu;  // at the most: not all of them at once
+    const bool same_gpu = other.positions.gpu == promise.positions.gpu;
+    if (same_gpu && (other.positions.slices & promise.positions.slices) != 0) return false;
+  }
+  for (const policy::Booking& other : invoker.bookings)
+    vcpus += other.reserved || other.ending ? 0 : other.configuration.vcpu;
+  return vcpus <= invoker.vcpu;
+}
+
 enum class Slices { idle, idle_or_ending };
 
 // On the fullest GPU that can hold it, so that large shares stay possible elsewhere.
@@ -143,7 +177,8 @@ void Books::hold(policy::Invoker& invoker, BatchId batch, const Claim& claim, co
                               .from = claim.from,
                               .to = claim.to,
                               .configuration = claim.configuration,
-                              .positions = positions});
+                              .positions = positions,
+                              .function = claim.function});
   index(invoker);
 }
 
@@ -163,6 +198,7 @@ std::optional<SlicePositions> Books::take(InvokerId id, BatchId batch, const Cla
     if (!found) return std::nullopt;
     positions = *found;
   }
+  if (invoker.reserved > 0 && !instances_have_room(invoker, claim, positions)) return std::nullopt;
   hold(invoker, batch, claim, positions);
   expect_end(invoker, invoker.bookings.back());
   return positions;
@@ -174,6 +210,7 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   const auto it = find_booking(invoker, reservation.value(), true);
   const SlicePositions positions = it->positions;
   if (!invoker.usable || invoker.vcpu_free < claim.configuration.vcpu) return std::nullopt;
+  if (!room_for_promise(invoker, *it, claim.from)) return std::nullopt;
   if (positions.slices != 0) {
     const policy::Gpu& gpu = invoker.gpus[positions.gpu];
     if ((gpu.free & positions.slices) != positions.slices) return std::nullopt;
@@ -181,9 +218,11 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   } else if (!invoker.warm && invoker.room.of(claim.function) == 0) {
     return std::nullopt;
   }
+  Claim promised = claim;  // as long as was promised, which is longer than what is expected
+  promised.to = claim.from + (it->to - it->from);
   erase_booking(invoker, it);
   --invoker.reserved;
-  hold(invoker, batch, claim, positions);
+  hold(invoker, batch, promised, positions);
   expect_end(invoker, invoker.bookings.back());
   return positions;
 }
@@ -303,7 +342,9 @@ void Books::reserve(InvokerId id, ReservationId reservation, const policy::Reser
                               .from = reserved.from,
                               .to = reserved.to,
                               .configuration = reserved.configuration,
-                              .positions = reserved.positions});
+                              .positions = reserved.positions,
+                              .function = reserved.function,
+                              .latest = reserved.latest});
   ++invoker.reserved;
 }
 

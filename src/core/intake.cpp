@@ -32,11 +32,15 @@ void let_in(State& state, const RequestArrived& arrival, const policy::Admitted&
 
 // What the policy says of a request that there is room for.
 void ask_policy(State& state, const RequestArrived& arrival, Commands& out) {
-  const policy::Admitted admitted = state.policies.admission->admit(state.view(), arrival);
-  if (admitted.loaded_by && state.announced.size() < state.limits.announced_max) {  // as if more were known ahead
-    state.announced.push_back({.application = arrival.application, .expected = *admitted.loaded_by});
-    state.changed = true;
+  policy::Admitted admitted = state.policies.admission->admit(state.view(), arrival);
+  // Each load makes one wish less; where one cannot be fulfilled the request is refused.
+  std::vector<Action> actions;
+  while (admitted.load && state.loads.load(state.view(), *admitted.load, actions)) {
+    for (Action& action : actions) state.tell(out, std::move(action));
+    actions.clear();
+    admitted = state.policies.admission->admit(state.view(), arrival);
   }
+  if (admitted.load) admitted = {.accept = false, .reason = RejectReason::no_capacity};
   if (admitted.accept)
     let_in(state, arrival, admitted, out);
   else

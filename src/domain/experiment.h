@@ -35,6 +35,10 @@ struct Diurnal {  // rate · (1 + amplitude · sin(2π t / period))
   Duration period = Duration::s(86'400);
   friend bool operator==(const Diurnal&, const Diurnal&) = default;
 };
+struct Listed {              // exactly these
+  std::vector<Duration> at;  // since the start, ascending
+  friend bool operator==(const Listed&, const Listed&) = default;
+};
 enum class TraceFormat { azure_functions_2019, azure_llm_2023 };
 struct Trace {
   TraceFormat format = TraceFormat::azure_functions_2019;
@@ -44,7 +48,7 @@ struct Trace {
   std::map<std::string, std::string> mapping;  // trace function → application; else by hash
   friend bool operator==(const Trace&, const Trace&) = default;
 };
-using Arrivals = std::variant<UniformGap, Poisson, Renewal, OnOff, Diurnal, Trace>;
+using Arrivals = std::variant<UniformGap, Poisson, Renewal, OnOff, Diurnal, Trace, Listed>;
 
 struct Workload {
   Arrivals arrivals;

@@ -52,6 +52,7 @@ inline constexpr double rate_min = 1e-6, rate_max = 1e9;    // requests per seco
 inline constexpr double scale_min = 1e-9, scale_max = 1e9;  // of a trace's time and rate
 inline constexpr double gap_cv_max = 100;
 inline constexpr double mix_weight_max = 1e9;
+inline constexpr std::size_t listed_arrivals_max = 100'000;
 inline constexpr Duration arrivals_span_max = Duration::s(100.0 * 366 * 86'400);  // later requests do not come
 
 // Requests.

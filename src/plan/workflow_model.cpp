@@ -209,6 +209,12 @@ std::size_t WorkflowModel::find(std::string_view name) const {
   return static_cast<std::size_t>(it - stages.begin());
 }
 
+std::size_t WorkflowModel::entry() const {
+  auto node = tree.root();
+  while (tree.nodes[node].kind != SeriesParallelTree::Kind::stage) node = tree.children_of(tree.nodes[node]).front();
+  return tree.nodes[node].stage;
+}
+
 std::vector<BatchCap> WorkflowModel::batch_caps() const {
   std::set<BatchCap> caps;
   for (const ModelStage& stage : stages) {

@@ -32,6 +32,7 @@ struct WorkflowModel {
   SeriesParallelTree tree;                                      // stages of the tree are positions in `stages`
   std::vector<ModelStage> stages;                               // stages in error handlers are left out
   [[nodiscard]] std::size_t find(std::string_view name) const;  // stages.size() if there is none
+  [[nodiscard]] std::size_t entry() const;                      // the first stage; of several the first
   // Every batch some candidate has, ascending: between two of them a batch cap makes no difference.
   [[nodiscard]] std::vector<BatchCap> batch_caps() const;
 };

@@ -15,13 +15,14 @@
 #include "policy/orion.h"
 #include "policy/reserved.h"
 #include "policy/sluice.h"
+#include "policy/thesis.h"
 
 namespace sluice::policy {
 namespace {
 
-constexpr auto kNames =
-    std::to_array<std::string_view>({"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope", "fifo", "frontier",
-                                     "best-fit", "kaas-round-robin", "admission"});
+constexpr auto kNames = std::to_array<std::string_view>(
+    {"sluice", "esg", "infless", "fast-gshare", "orion", "aquatope", "fifo", "frontier", "best-fit", "kaas-round-robin",
+     "admission", "thesis-fifo", "thesis-whole-dag", "thesis-random"});
 
 // Everything is let in.
 class AdmitAll final : public Admission {
@@ -44,11 +45,15 @@ std::unique_ptr<Dispatch> make_dispatch(std::string_view name, const Parameters&
   }
   if (name == "kaas-round-robin") return make_kaas_round_robin();
   if (name == "admission") return make_reserved_dispatch();
+  if (name == "thesis-fifo") return make_thesis(Thesis::fifo, parameters);
+  if (name == "thesis-whole-dag") return make_thesis(Thesis::whole_dag, parameters);
+  if (name == "thesis-random") return make_thesis(Thesis::random, parameters);
   return compose({.margin = parameter_or(parameters, "margin", 0.1)});  // frontier
 }
 
-std::unique_ptr<Admission> make_admission(std::string_view name) {
-  if (name == "admission") return make_slo_admission();
+std::unique_ptr<Admission> make_admission(std::string_view name, const Parameters& parameters) {
+  if (name == "admission") return make_slo_admission(parameters);
+  if (name == "thesis-whole-dag") return make_whole_dag_admission();
   return std::make_unique<AdmitAll>();
 }
 
@@ -81,7 +86,7 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
                     .prewarm = make_prewarm(name, parameters),
                     .learns = parameter_or(parameters, "learn", 1) != 0};
   }
-  return Policies{.admission = make_admission(name),
+  return Policies{.admission = make_admission(name, parameters),
                   .dispatch = make_loading(make_dispatch(name, parameters, prepared), name == "kaas-round-robin"),
                   .prewarm = make_prewarm(name, parameters)};
 }

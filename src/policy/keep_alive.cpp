@@ -90,7 +90,7 @@ class KeepWarm : public Prewarm {
       std::optional<Stay> stays;  // the same for all instances of the function
       for (const std::uint32_t slot : view.instances_of(function.id)) {
         const Instance& instance = view.instances[slot];
-        if (!instance.idle() || is_kept(view, instance)) continue;
+        if (!instance.idle() || is_kept(view, instance) || is_promised(view, instance)) continue;
         if (!stays) stays = function.queues.empty() ? Stay{} : stay(view, function);  // nobody can call it any more
         each(instance, stays->of(instance));
       }

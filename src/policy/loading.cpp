@@ -78,7 +78,7 @@ bool is_first(const View& view, const Instance& instance) {
 // for its function than anybody for the load, one that was not used yet, and the first. All of a function that is
 // waited for if nobody waits for the load.
 bool stays(const View& view, const Instance& instance, const Wishes::Load& load) {
-  if (instance.function == load.function || is_kept(view, instance)) return true;
+  if (instance.function == load.function || is_kept(view, instance) || is_promised(view, instance)) return true;
   if (oldest_waiting(view, view.functions[instance.function.index()]) >= load.oldest) return false;
   return load.oldest == Oldest{} || instance.unused || is_first(view, instance);
 }
@@ -124,6 +124,16 @@ bool is_kept(const View& view, const Instance& instance) {
     return view.instances[slot].id < instance.id && helps(view, function, view.instances[slot]);
   });
   return before < static_cast<std::int64_t>(function.min_instances);
+}
+
+bool is_promised(const View& view, const Instance& instance) {
+  const Invoker& invoker = view.invokers[instance.invoker.index()];
+  if (invoker.reserved == 0) return false;
+  return std::ranges::any_of(invoker.bookings, [&](const Booking& b) {
+    const bool on_gpu = b.positions.slices != 0;
+    return b.reserved && b.function == instance.function && on_gpu == (instance.level == Level::device) &&
+           (!on_gpu || b.positions.gpu == instance.gpu);
+  });
 }
 
 Oldest oldest_waiting(const View& view, const SharedFunction& function) {

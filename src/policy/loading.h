@@ -63,6 +63,9 @@ struct Victims {
 // with the lowest ids.
 [[nodiscard]] bool is_kept(const View& view, const Instance& instance);
 
+// Whether a batch of its function was promised a time at its place: then neither time nor others send it away.
+[[nodiscard]] bool is_promised(const View& view, const Instance& instance);
+
 // Whether those who wait for the function need more of it: nothing that is loaded has room, and not enough is on its
 // way. Loads grow by half of what is ready: one for every waiting invocation would fill the machines with loads that
 // come too late.

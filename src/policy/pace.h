@@ -22,6 +22,18 @@ class Pace {
 
   // How many times as long executions take.
   [[nodiscard]] double slower() const { return std::clamp(slower_.adjust(1, kVotes), 1 / kMost, kMost); }
+  // How many times as long the slowest take, at the most: 99 of 100 of those that were seen take no longer. For
+  // promises, which a mean would break half of the time. 1 until there are a few.
+  [[nodiscard]] double slowest() const {
+    constexpr double kShare = 0.99;
+    const auto sorted = slower_.sorted();
+    if (sorted.size() < kVotes) return 1;
+    const double at = kShare * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const double next = below + 1 < sorted.size() ? sorted[below + 1] : sorted[below];
+    const double quantile = sorted[below] + (at - static_cast<double>(below)) * (next - sorted[below]);
+    return std::clamp(quantile, 1 / kMost, kMost);
+  }
   // What batches take besides executing and moving inputs: on the way to a worker, waiting for a CPU.
   [[nodiscard]] double beside_ms() const { return beside_ms_.adjust(0, kVotes); }
 

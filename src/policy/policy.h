@@ -82,33 +82,6 @@ class Dispatch {
   virtual void visit(Archive& archive) = 0;
 };
 
-// A promise for one stage of a request.
-struct Reserved {
-  std::uint32_t stage = 0;  // of the application's workflow
-  InvokerId invoker;
-  Configuration configuration;
-  SlicePositions positions;
-  Time from, to;
-};
-
-struct Admitted {
-  bool accept = true;
-  RejectReason reason = RejectReason::slo_infeasible;
-  double needed = 0, available = 0;     // milliseconds; dollars where the reason is the cost; slices or vCPUs
-  std::optional<Duration> retry_after;  // refused: when it may be let in
-  std::optional<Time> promised;         // finish; absent: the deadline is all that is known
-  PicoDollars cost;                     // expected
-  std::vector<Reserved> reserved;
-  std::optional<Time> loaded_by;  // its functions are not loaded; they should be by then, let in or not
-};
-
-class Admission {
- public:
-  virtual ~Admission() = default;
-  [[nodiscard]] virtual Admitted admit(const View& view, const RequestArrived& request) = 0;
-  virtual void visit(Archive& archive) = 0;
-};
-
 // The invocation that waits longest for a function; of equal ones that with the lowest id, so that no two functions
 // have the same claim. Smaller is older.
 struct Oldest {
@@ -133,6 +106,36 @@ struct Wishes {
     load.clear();
     evict.clear();
   }
+};
+
+// A promise for one stage of a request.
+struct Reserved {
+  std::uint32_t stage = 0;  // of the application's workflow
+  InvokerId invoker;
+  Configuration configuration;
+  SlicePositions positions;
+  Time from, to;
+  SharedFunctionId function = {};
+  Time latest = Time::max();  // it may start so that the whole request is still in time
+};
+
+struct Admitted {
+  bool accept = true;
+  RejectReason reason = RejectReason::slo_infeasible;
+  double needed = 0, available = 0;     // milliseconds; dollars where the reason is the cost; slices or vCPUs
+  std::optional<Duration> retry_after;  // refused: when it may be let in
+  std::optional<Time> promised;         // finish; absent: the deadline is all that is known
+  PicoDollars cost;                     // expected
+  std::vector<Reserved> reserved;
+  // Something that is to be loaded first; then the policy is asked again, and nothing else of this counts.
+  std::optional<Wishes::Load> load;
+};
+
+class Admission {
+ public:
+  virtual ~Admission() = default;
+  [[nodiscard]] virtual Admitted admit(const View& view, const RequestArrived& request) = 0;
+  virtual void visit(Archive& archive) = 0;
 };
 
 class Prewarm {

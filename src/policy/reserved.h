@@ -11,7 +11,7 @@
 
 namespace sluice::policy {
 
-[[nodiscard]] std::unique_ptr<Admission> make_slo_admission();
+[[nodiscard]] std::unique_ptr<Admission> make_slo_admission(const Parameters& parameters);
 [[nodiscard]] std::unique_ptr<Dispatch> make_reserved_dispatch();
 
 }  // namespace sluice::policy

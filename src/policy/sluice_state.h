@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "policy/call_rate.h"
 #include "policy/crowd.h"
 #include "policy/foresight.h"
 #include "policy/headroom.h"
@@ -15,35 +16,8 @@
 #include "policy/patience.h"
 #include "policy/table_bill.h"
 #include "policy/view.h"
-#include "profile/portable_math.h"
 
 namespace sluice::policy {
-
-// Calls per millisecond: an exponential mean over kMemoryMs, made right for the time before the first call.
-struct CallRate {
-  static constexpr double kMemoryMs = 20'000;
-  std::uint64_t seen = 0;
-  Time first, last;
-  double sum = 0;  // of calls, each fading with its age
-
-  void add(Time now) {
-    if (seen == 0) first = now;
-    sum = sum * fade(now - last) + 1;
-    last = now;
-    ++seen;
-  }
-  [[nodiscard]] double per_ms(Time now) const {
-    constexpr std::uint64_t kFew = 5;
-    if (seen < kFew) return 0;
-    const bool long_ago = (now - first).to_ms() > 10 * kMemoryMs;
-    const double covered = long_ago ? kMemoryMs : kMemoryMs * (1 - fade(now - first));
-    return (sum * fade(now - last) - 1) / std::max(covered, 1.0);
-  }
-  void visit(Archive& a) { a(seen, first, last, sum); }
-
- private:
-  static double fade(Duration age) { return profile::portable_exp(-std::min(age.to_ms() / kMemoryMs, 700.0)); }
-};
 
 // An amount of what the cluster has: slices, and the vCPUs of what runs without any. What runs on slices is scarce
 // there, not in its vCPUs.

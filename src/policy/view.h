@@ -75,7 +75,9 @@ struct Booking {
   Time from, to;
   Configuration configuration;
   SlicePositions positions;
-  void visit(Archive& a) { a(owner, reserved, ending, follows, from, to, configuration, positions); }
+  SharedFunctionId function;  // none: of a batch that its machine brought along
+  Time latest;                // a promise: the last start with which the whole request is still in time
+  void visit(Archive& a) { a(owner, reserved, ending, follows, from, to, configuration, positions, function, latest); }
 };
 
 // How many more batches of each function could start on what is loaded; SharedFunctionId is the position.

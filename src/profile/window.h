@@ -44,6 +44,8 @@ class Window {
 
   [[nodiscard]] std::span<const double> recent() const { return {recent_.data(), count_}; }  // oldest first
 
+  [[nodiscard]] std::span<const double> sorted() const { return {sorted_.data(), count_}; }
+
   friend bool operator==(const Window&, const Window&) = default;
 
  private:

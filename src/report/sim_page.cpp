@@ -32,6 +32,7 @@ struct ArrivalText {
   std::string operator()(const Diurnal& a) const {
     return fmt::format("{:g} requests/s ± {:.0f} % over {}", a.rate, a.amplitude * 100, to_string(a.period));
   }
+  std::string operator()(const Listed& a) const { return fmt::format("{} listed requests", a.at.size()); }
   std::string operator()(const Trace&) const { return "a trace"; }
 };
 

@@ -27,6 +27,10 @@ double rate_of(const OnOff& a) {
 double rate_of(const Diurnal& a) {
   return a.rate;
 }
+double rate_of(const Listed& a) {
+  if (a.at.size() < 2) return 0;
+  return static_cast<double>(a.at.size()) / std::max(1e-9, (a.at.back() - a.at.front()).to_s());
+}
 double rate_of(const Trace&) {
   return 0;
 }

@@ -112,4 +112,19 @@ Instant DiurnalProcess::next(Rng& rng) {
   }
 }
 
+Result<ListedProcess> ListedProcess::make(const Listed& listed) {
+  if (!std::is_sorted(listed.at.begin(), listed.at.end()))
+    return Error{ErrorCode::invalid, "the listed arrivals are not in order"};
+  if (!listed.at.empty() && listed.at.front() < Duration{})
+    return Error{ErrorCode::invalid, "the first listed arrival is before the start"};
+  ListedProcess process;
+  process.at_ = listed.at;
+  return process;
+}
+
+std::optional<Instant> ListedProcess::next(Rng&) {
+  if (next_ == at_.size()) return std::nullopt;
+  return Instant{.ns = ns_of(at_[next_++])};
+}
+
 }  // namespace sluice::workload

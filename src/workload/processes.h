@@ -1,6 +1,9 @@
 // The arrival processes of domain/experiment.h that need no trace. Each is a small value that stream.h asks for one
 // instant after the other; the caller owns the Rng, and all numbers are the same with every compiler.
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "base/result.h"
 #include "base/rng.h"
 #include "domain/experiment.h"
@@ -54,6 +57,17 @@ class DiurnalProcess {
 
  private:
   double peak_per_ns_ = 0, amplitude_ = 0, period_ns_ = 1, now_ns_ = 0;
+};
+
+// Instants that were written down, one after the other.
+class ListedProcess {
+ public:
+  [[nodiscard]] static Result<ListedProcess> make(const Listed& listed);
+  [[nodiscard]] std::optional<Instant> next(Rng& rng);  // nothing after the last one
+
+ private:
+  std::vector<Duration> at_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace sluice::workload

@@ -35,6 +35,7 @@ struct ArrivalStream::SourceMaker {
   Result<Source> operator()(const Renewal& renewal) const { return lift(RenewalProcess::make(renewal)); }
   Result<Source> operator()(const OnOff& on_off) const { return lift(OnOffProcess::make(on_off)); }
   Result<Source> operator()(const Diurnal& diurnal) const { return lift(DiurnalProcess::make(diurnal)); }
+  Result<Source> operator()(const Listed& listed) const { return lift(ListedProcess::make(listed)); }
   Result<Source> operator()(const Trace& trace) const {
     for (const auto& [field, value] : {std::pair{"time_scale", trace.time_scale}, {"rate_scale", trace.rate_scale}}) {
       if (Status ok = check_range(field, value, limits::scale_min, limits::scale_max); !ok) return ok.error();

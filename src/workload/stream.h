@@ -32,8 +32,8 @@ class ArrivalStream {
   [[nodiscard]] std::optional<Arrival> next();
 
  private:
-  using Source =
-      std::variant<UniformGapProcess, RenewalProcess, OnOffProcess, DiurnalProcess, MinuteTrace, RequestTrace>;
+  using Source = std::variant<UniformGapProcess, RenewalProcess, OnOffProcess, DiurnalProcess, ListedProcess,
+                              MinuteTrace, RequestTrace>;
   struct SourceMaker;
   ArrivalStream(Source source, Mix mix, std::uint64_t seed, std::uint64_t requests);
 

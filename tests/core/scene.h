@@ -130,6 +130,7 @@ class Scene {
   // The oldest plans that are wanted.
   Scene& plans_made() {
     const MakePlans wanted = pop(plans_wanted_);
+    ++plans_count_;
     if (const auto work = scheduler_->work_of(wanted)) last_plans_ = work();
     return see(PlansMade{wanted.application, wanted.revision});
   }
@@ -192,6 +193,7 @@ class Scene {
   [[nodiscard]] std::vector<StartBatch>& started() { return started_; }
   // The plans made last, as another thread would make them.
   [[nodiscard]] const Plans& last_plans() const { return *last_plans_; }
+  [[nodiscard]] std::size_t plans_count() const { return plans_count_; }  // how often some were made
   [[nodiscard]] const LoadInstance& last_load() const { return last_load_; }
   [[nodiscard]] const Reject& last_reject() const { return last_reject_; }
   [[nodiscard]] const Accept& last_accept() const { return last_accept_; }
@@ -273,6 +275,7 @@ class Scene {
   std::vector<EvictInstance> evictions_;
   std::vector<MakePlans> plans_wanted_;
   std::shared_ptr<const Plans> last_plans_;
+  std::size_t plans_count_ = 0;
   bool plans_take_long_ = false;
   std::map<InstanceId, std::string> names_;
   Starts replies_, said_;

@@ -225,7 +225,7 @@ TEST(Scheduler, RefusesASaveOfAnotherFormat) {
   EXPECT_EQ(refusal("something else"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
   EXPECT_EQ(refusal("sluicesave"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
   saved[10] = 77;
-  EXPECT_EQ(refusal(saved), "the saved state has format version 77; this program reads 14");
+  EXPECT_EQ(refusal(saved), "the saved state has format version 77; this program reads 15");
 }
 
 // A wrong policy must crash, not corrupt the books.

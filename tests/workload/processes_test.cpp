@@ -95,6 +95,16 @@ TEST(DiurnalArrivals, FollowTheSine) {
   }
 }
 
+TEST(Listed, AreTheInstantsThatWereWrittenDown) {
+  const auto arrivals = take(a_stream(a_workload(Listed{{Duration{}, Duration::ms(3), Duration::ms(3)}})), 4);
+  ASSERT_EQ(arrivals.size(), 3u);
+  EXPECT_EQ(arrivals[0].at, Duration{});
+  EXPECT_EQ(arrivals[1].at, Duration::ms(3));
+  EXPECT_EQ(arrivals[2].at, Duration::ms(3));
+  EXPECT_EQ(error_of(a_workload(Listed{{Duration::ms(3), Duration::ms(2)}})), "the listed arrivals are not in order");
+  EXPECT_EQ(error_of(a_workload(Listed{{-Duration::ms(3)}})), "the first listed arrival is before the start");
+}
+
 TEST(Processes, RefuseNumbersOutOfRange) {
   const auto refused = [](const Arrivals& arrivals) { return error_of(a_workload(arrivals)); };
   EXPECT_EQ(refused(Poisson{0}), "rate is 0; it must be from 1e-06 to 1e+09");

@@ -10,8 +10,8 @@
 namespace sluice::spec {
 namespace {
 
-constexpr std::array<std::string_view, 6> kArrivals = {"uniform-gap", "poisson", "renewal",
-                                                       "on-off",      "diurnal", "trace"};
+constexpr std::array<std::string_view, 7> kArrivals = {"uniform-gap", "poisson", "renewal", "on-off",
+                                                       "diurnal",     "trace",   "listed"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"azure-functions-2019", "azure-llm-2023"};
 constexpr std::array<std::string_view, 2> kInstances = {"warm", "counted"};
 constexpr std::array<std::string_view, 3> kSchedulerTimes = {"native", "paper", "none"};
@@ -76,6 +76,25 @@ Diurnal read_diurnal(Fields& fields) {
   return out;
 }
 
+Listed read_listed(Fields& fields) {
+  Listed out;
+  const auto field = fields.required("at", "at: [0ms, 3ms, 10ms]");
+  if (!field) return out;
+  const auto items = field->items();
+  if (items.empty() && field->node().kind == Node::Kind::sequence) field->error("is empty");
+  if (items.size() > limits::listed_arrivals_max) {
+    field->error(str("has ", items.size(), " instants; at most ", limits::listed_arrivals_max, " can be listed"));
+    return out;
+  }
+  for (const Cursor& item : items) {
+    const Duration at = item.duration().value_or(Duration{});
+    if (!out.at.empty() && at < out.at.back())
+      item.error(str(to_string(at), " comes after ", to_string(out.at.back()), "; list them in order"));
+    out.at.push_back(at);
+  }
+  return out;
+}
+
 Trace read_trace(Fields& fields) {
   Trace out;
   if (auto field = fields.required("format", "format: azure-functions-2019")) {
@@ -115,8 +134,10 @@ Arrivals read_arrivals(Fields& fields) {
       return read_on_off(fields);
     case 4:
       return read_diurnal(fields);
-    default:
+    case 5:
       return read_trace(fields);
+    default:
+      return read_listed(fields);
   }
 }
 

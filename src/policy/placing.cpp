@@ -1,0 +1,392 @@
+#include "policy/placing.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/check.h"
+#include "domain/graph.h"
+#include "policy/runnable.h"
+#include "profile/transfer.h"
+
+namespace sluice::policy {
+namespace {
+
+constexpr double kUnplaceable = std::numeric_limits<double>::infinity();
+
+const Queue* queue_of(const View& view, const ApplicationModel& model, FunctionId function) {
+  for (const Queue& queue : view.queues) {
+    if (queue.application == model.id && queue.function == function && queue.handler == nullptr) return &queue;
+  }
+  return nullptr;
+}
+
+// Moving the inputs of a stage to a machine takes no longer than this: which of several predecessors counts is known
+// when they have ended.
+Duration moving(const View& view, const Function& function, std::span<const InvokerId> from, InvokerId to) {
+  Duration longest;
+  for (const InvokerId source : from) {
+    if (!source.valid()) continue;
+    profile::BatchInputs inputs;
+    inputs.add(source == to, function.input_bytes.value_or(Bytes{}));
+    longest = std::max(longest, profile::transfer_time(view.transfer, inputs));
+  }
+  return longest;
+}
+
+// How long a stage is promised its place: as long as the slowest of those that were seen lately, on the way to the
+// worker and back included.
+Duration promised_length(const Queue& queue, double ms) {
+  const double slowest = queue.pace.slowest();
+  // A measured time is the expected one but for rounding: promises of exact times stay exact.
+  constexpr double kSame = 1e-6;
+  const double times = std::abs(slowest - 1) < kSame ? 1 : slowest;
+  return Duration::ms(ms * times + std::max(0.0, queue.pace.beside_ms()));
+}
+
+}  // namespace
+
+bool Placing::placeable(const Workflow& workflow) {
+  return std::ranges::all_of(workflow.stages, [](const Stage& s) {
+    return !s.foreach && (s.kind == Stage::Kind::run || s.kind == Stage::Kind::pass);
+  });
+}
+
+const Placing::Order& Placing::order_of(const View& view, const ApplicationModel& model) {
+  Order& order = orders_[model.id];
+  if (order.planner == model.planner.get() && !order.stages.empty()) return order;
+  const Workflow& workflow = model.application->workflow;
+  const Graph graph = std::get<Graph>(Graph::make(workflow));
+  order = {.planner = model.planner.get(), .at = std::vector<std::uint32_t>(workflow.size())};
+  for (const Graph::Node s : graph.topological_order()) {
+    order.at[s] = static_cast<std::uint32_t>(order.stages.size());
+    StageToPlace& out = order.stages.emplace_back(StageToPlace{.stage = s, .wait = workflow.stages[s].wait});
+    for (const Graph::Node n : graph.predecessors(s)) out.before.push_back(n);
+    for (const Graph::Node n : graph.successors(s)) out.after.push_back(n);
+    const std::size_t in_model = model.planner->model().find(workflow.stages[s].name);
+    if (workflow.stages[s].kind != Stage::Kind::run || in_model >= model.planner->model().stages.size()) continue;
+    const Queue* queue = queue_of(view, model, workflow.stages[s].function);
+    CHECK(queue != nullptr);
+    out.runs = true;
+    out.queue = queue->id;
+    const plan::Candidates& candidates = model.planner->model().stages[in_model].candidates;
+    const auto needless = [&](const plan::Candidate& c) {  // another one takes less, for no longer
+      return std::ranges::any_of(candidates, [&](const plan::Candidate& other) {
+        const Configuration &a = c.configuration, &b = other.configuration;
+        return b != a && b.batch == 1 && b.device == a.device && b.vcpu <= a.vcpu && b.slices <= a.slices &&
+               other.ms <= c.ms;
+      });
+    };
+    for (const plan::Candidate& c : candidates) {
+      if (c.configuration.batch == 1 && !needless(c)) out.choices.push_back({c.configuration, c.ms});
+    }
+  }
+  Dollars cost = 0;
+  for (std::size_t i = order.stages.size(); i-- > 0;) {
+    StageToPlace& stage = order.stages[i];
+    stage.rest_cost = cost;
+    for (const std::uint32_t next : stage.after) {
+      const StageToPlace& after = order.stages[order.at[next]];
+      double least = after.runs ? kUnplaceable : 0;
+      for (const Choice& c : after.choices) least = std::min(least, c.ms);
+      stage.rest_ms = std::max(stage.rest_ms, after.wait.to_ms() + least + after.rest_ms);
+    }
+    double least = stage.runs ? kUnplaceable : 0;
+    for (const Choice& c : stage.choices)
+      least = std::min(least, model.application->prices.per_ms(c.configuration) * c.ms);
+    cost += least;
+  }
+  return order;
+}
+
+double Placing::alone_ms(const View& view, ApplicationId application) {
+  double most = 0;
+  for (const StageToPlace& stage : order_of(view, view.application(application)).stages) {
+    double least = stage.runs ? kUnplaceable : 0;
+    for (const Choice& c : stage.choices) least = std::min(least, c.ms);
+    if (stage.before.empty()) most = std::max(most, stage.wait.to_ms() + least + stage.rest_ms);
+  }
+  return most;
+}
+
+// Those with the fewest bookings: where the first gaps are, mostly.
+void Placing::choose_machines(const View& view) {
+  machines_.clear();
+  for (const Invoker& invoker : view.invokers) {
+    if (invoker.usable) machines_.push_back(invoker.id.value());
+  }
+  if (machines_.size() <= kMachines) return;
+  const auto key = [&](std::uint32_t i) { return std::tuple(view.invokers[i].bookings.size(), i); };
+  std::nth_element(machines_.begin(), machines_.begin() + kMachines, machines_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  machines_.resize(kMachines);
+  std::sort(machines_.begin(), machines_.end());
+}
+
+// With what the way takes there itself.
+const Skyline& Placing::skyline_of(const View& view, std::uint32_t invoker, std::uint32_t way) {
+  own_.clear();
+  for (std::uint32_t w = way; w != Way::kNone; w = ways_[w].before) {
+    const Reserved& r = ways_[w].last;
+    if (!r.invoker.valid() || r.invoker.value() != invoker) continue;
+    own_.push_back({.reserved = true,
+                    .from = r.from,
+                    .to = r.to,
+                    .configuration = r.configuration,
+                    .positions = r.positions,
+                    .function = r.function});
+  }
+  if (!own_.empty()) {
+    with_own_.make(view.invokers[invoker], view.now, own_);
+    return with_own_;
+  }
+  if (invoker >= skylines_.size()) skylines_.resize(view.invokers.size());
+  Cached& cached = skylines_[invoker];
+  if (cached.request != request_) {
+    cached.request = request_;
+    cached.skyline.make(view.invokers[invoker], view.now);
+  }
+  return cached.skyline;
+}
+
+const Placing::Way* Placing::way_of(std::uint32_t way, const Order& order, std::uint32_t stage) const {
+  // The way is as long as the stages that were placed: the last one is that of the last stage.
+  std::size_t length = 0;
+  for (std::uint32_t w = way; w != Way::kNone; w = ways_[w].before) ++length;
+  for (std::uint32_t w = way; w != Way::kNone; w = ways_[w].before, --length) {
+    if (order.at[stage] == length - 1) return &ways_[w];
+  }
+  return nullptr;
+}
+
+void Placing::rooms_at(const View& view, const Queue& queue, const Invoker& invoker, const Configuration& c) {
+  rooms_.clear();
+  const Level level = c.slices > 0 ? Level::device : Level::host;
+  if (level == Level::host && level_at(view, view.functions[queue.shared.index()], invoker) != level) return;
+  for (const std::uint32_t slot : view.instances_of(queue.shared)) {
+    const Instance& instance = view.instances[slot];
+    if (instance.invoker != invoker.id || instance.wanted != level || instance.level > level) continue;
+    const std::uint64_t gpus = level == Level::device ? std::uint64_t{1} << instance.gpu : ~std::uint64_t{0};
+    rooms_.push_back({gpus, instance.batches, instance.loading() ? std::max(instance.ready_at, view.now) : view.now});
+  }
+}
+
+// On machines where functions are loaded no more batches of one may run than its instances there run at once.
+std::optional<Gap> Placing::gap_at(const Skyline& skyline, const Queue& queue, const Invoker& invoker,
+                                   const Configuration& c, const Stretch& wanted) const {
+  const auto& [earliest, length] = wanted;
+  if (invoker.warm) return skyline.first(c, earliest, length);
+  std::optional<Gap> best;
+  for (const Room& room : rooms_) {
+    std::uint32_t batches = 0;  // of all that are ready by then, in the same place
+    for (const Room& other : rooms_) batches += other.gpus == room.gpus && other.ready <= room.ready ? other.batches : 0;
+    Time start = std::max(earliest, room.ready);
+    for (;;) {
+      const auto gap = skyline.first(c, start, length, room.gpus);
+      if (!gap || (best && best->from <= gap->from)) break;
+      const Span span{gap->from, gap->from + length};
+      std::uint32_t others = 0;
+      Time first_end = Time::max();
+      const auto count = [&](const Booking& b) {
+        const bool there = b.function == queue.shared && span.meets(b) &&
+                           (c.slices == 0) == (b.positions.slices == 0) &&
+                           (c.slices == 0 || b.positions.gpu == gap->positions.gpu);
+        if (!there) return;
+        ++others;
+        first_end = std::min(first_end, b.to);
+      };
+      std::ranges::for_each(invoker.bookings, count);
+      std::ranges::for_each(own_, count);
+      if (others < batches) {
+        best = gap;
+        break;
+      }
+      start = first_end;
+    }
+  }
+  return best;
+}
+
+void Placing::offer(const Request& request, const StageToPlace& stage, const Way& next) {
+  if (next.end + Duration::ms(stage.rest_ms) > request.deadline) return;
+  if (request.cost_limit && PicoDollars::from_dollars(next.cost + stage.rest_cost) > *request.cost_limit) return;
+  next_layer_.push_back(static_cast<std::uint32_t>(ways_.size()));
+  ways_.push_back(next);
+}
+
+// All ways to place one more stage after those of `way`: of every choice the earliest end, there and where the inputs
+// are; where scarcity decides also later starts, which may spoil less: at the end of the same stretch, or in others.
+void Placing::extend(const View& view, const ApplicationModel& model, const Request& request, const Order& order,
+                     std::size_t index, std::uint32_t way, const Preference& preference) {
+  const StageToPlace& stage = order.stages[index];
+  const Way so_far = way == Way::kNone ? Way{.end = view.now, .finish = view.now} : ways_[way];
+  Time ready = view.now;
+  from_.clear();
+  for (const std::uint32_t before : stage.before) {
+    const Way* source = way_of(way, order, before);
+    ready = std::max(ready, source->end);
+    from_.push_back(source->inputs_at);
+  }
+  ready = ready + stage.wait;
+  if (!stage.runs) {
+    return offer(request, stage,
+                 {.before = way,
+                  .last = {.stage = stage.stage},
+                  .inputs_at = from_.empty() ? InvokerId::none() : from_.back(),
+                  .end = ready,
+                  .finish = std::max(so_far.finish, ready),
+                  .cost = so_far.cost,
+                  .taken = so_far.taken});
+  }
+  const Queue& queue = view.queue(stage.queue);
+  const Function& function = model.application->function(queue.function);
+  soonest_.assign(stage.choices.size(), {.end = Time::max()});
+  const auto look_at = [&](const Invoker& invoker) {
+    const Skyline& skyline = skyline_of(view, invoker.id.value(), way);
+    const Duration move = moving(view, function, from_, invoker.id);
+    const bool near = std::ranges::find(from_, invoker.id) != from_.end();
+    for (std::size_t k = 0; k < stage.choices.size(); ++k) {
+      const auto& [c, ms] = stage.choices[k];
+      if (!invoker.holds(c) || !view.ever_allowed(queue, c)) continue;
+      if (!invoker.warm) rooms_at(view, queue, invoker, c);
+      const Duration length = move + promised_length(queue, ms);
+      const Time latest = request.deadline - length - Duration::ms(stage.rest_ms);
+      const auto at = [&](const Gap& gap) {
+        const Span span{gap.from, gap.from + length};
+        const Scarcity* scarcity = preference.scarcity;
+        const double taken = scarcity == nullptr ? 0
+                                                 : scarcity->of(c, length.to_ms()) +
+                                                       scarcity->wasted_by(skyline, c, gap.positions, span);
+        return Way{.before = way,
+                   .last = {stage.stage, invoker.id, c, gap.positions, span.from, span.to, queue.shared},
+                   .inputs_at = invoker.id,
+                   .end = span.to,
+                   .finish = std::max(so_far.finish, span.to),
+                   .cost = so_far.cost + model.application->prices.per_ms(c) * (move.to_ms() + ms),
+                   .taken = so_far.taken + taken};
+      };
+      auto gap = gap_at(skyline, queue, invoker, c, {ready, length});
+      if (!gap || gap->from > latest) continue;
+      if (const Way next = at(*gap); near || preference.scarcity != nullptr)
+        offer(request, stage, next);
+      else if (next.end < soonest_[k].end)
+        soonest_[k] = next;
+      for (std::size_t n = 1; preference.scarcity != nullptr && n < kStarts; ++n) {
+        const Time closes = skyline.closes(gap->from, c, gap->positions.gpu);
+        if (closes == Time::max()) break;
+        if (const Time start = closes - length; start > gap->from && start <= latest) {
+          const auto late = gap_at(skyline, queue, invoker, c, {start, length});
+          if (late && late->from == start) offer(request, stage, at(*late));
+        }
+        gap = gap_at(skyline, queue, invoker, c, {closes, length});
+        if (!gap || gap->from > latest) break;
+        offer(request, stage, at(*gap));
+      }
+    }
+  };
+  for (const std::uint32_t i : machines_) look_at(view.invokers[i]);
+  for (const InvokerId near : from_) {
+    if (near.valid() && std::ranges::find(machines_, near.value()) == machines_.end())
+      look_at(view.invokers[near.index()]);
+  }
+  for (const Way& next : soonest_) {
+    if (next.end < Time::max()) offer(request, stage, next);
+  }
+}
+
+// Leaves out what another way is no worse than, at every stage that something still follows and in price.
+void Placing::prune(const Order& order, std::size_t index, bool by_taken) {
+  std::vector<std::uint32_t> open;
+  for (std::size_t i = 0; i <= index; ++i) {
+    const StageToPlace& stage = order.stages[i];
+    const bool followed = std::ranges::any_of(stage.after, [&](std::uint32_t next) { return order.at[next] > index; });
+    if (followed || stage.after.empty()) open.push_back(stage.stage);
+  }
+  struct Ends {
+    std::uint32_t way;
+    double price;
+    Time finish;
+    std::vector<std::pair<Time, InvokerId>> open;
+  };
+  std::vector<Ends> all;
+  for (const std::uint32_t w : next_layer_) {
+    Ends ends{w, by_taken ? ways_[w].taken : ways_[w].cost, ways_[w].finish, {}};
+    for (const std::uint32_t s : open) {
+      const Way* way = way_of(w, order, s);
+      ends.open.emplace_back(way->end, way->inputs_at);
+    }
+    all.push_back(std::move(ends));
+  }
+  std::sort(all.begin(), all.end(), [](const Ends& a, const Ends& b) {
+    return std::tuple(a.price, a.finish, a.way) < std::tuple(b.price, b.finish, b.way);
+  });
+  std::vector<const Ends*> kept;
+  for (const Ends& ends : all) {
+    const auto better = [&](const Ends* other) {
+      for (std::size_t i = 0; i < ends.open.size(); ++i) {
+        const auto& [end, inputs_at] = other->open[i];
+        if (end > ends.open[i].first || inputs_at != ends.open[i].second) return false;
+      }
+      return true;
+    };
+    if (std::ranges::none_of(kept, better)) kept.push_back(&ends);
+  }
+  if (kept.size() > kKept) {  // by price now, ascending: half of them, and those that end first
+    std::stable_sort(kept.begin() + kKept / 2, kept.end(),
+                     [](const Ends* a, const Ends* b) { return a->finish < b->finish; });
+    kept.resize(kKept);
+  }
+  next_layer_.clear();
+  for (const Ends* ends : kept) next_layer_.push_back(ends->way);
+}
+
+Placed Placing::result_of(const Order& order, const Request& request, std::uint32_t way) const {
+  Placed out{.finish = ways_[way].finish, .cost = ways_[way].cost, .taken = ways_[way].taken};
+  std::vector<Time> latest(order.stages.size(), request.deadline);  // end of each, by stage
+  for (std::uint32_t w = way, i = static_cast<std::uint32_t>(order.stages.size()); w != Way::kNone;
+       w = ways_[w].before) {
+    const StageToPlace& stage = order.stages[--i];
+    Reserved reserved = ways_[w].last;
+    const Duration length = stage.runs ? reserved.to - reserved.from : Duration{};
+    const Time start = latest[stage.stage] - length;
+    for (const std::uint32_t before : stage.before)
+      latest[before] = std::min(latest[before], start - stage.wait);
+    if (!stage.runs) continue;
+    reserved.latest = std::max(start, reserved.from);
+    out.stages.push_back(reserved);
+  }
+  std::reverse(out.stages.begin(), out.stages.end());
+  return out;
+}
+
+std::optional<Placed> Placing::place(const View& view, const Request& request, const Preference& preference) {
+  const ApplicationModel& model = view.application(request.application);
+  const Order& order = order_of(view, model);
+  ++request_;
+  ways_.clear();
+  layer_.assign(1, Way::kNone);
+  choose_machines(view);
+  for (std::size_t i = 0; i < order.stages.size(); ++i) {
+    next_layer_.clear();
+    for (const std::uint32_t way : layer_) extend(view, model, request, order, i, way, preference);
+    prune(order, i, preference.scarcity != nullptr);
+    layer_.swap(next_layer_);
+    if (layer_.empty()) return std::nullopt;
+  }
+  const double span = std::max(1e-6, (request.deadline - view.now).to_ms());
+  Dollars cheapest = kUnplaceable;
+  for (const std::uint32_t w : layer_) cheapest = std::min(cheapest, ways_[w].cost);
+  const auto key = [&](std::uint32_t w) {
+    const Way& way = ways_[w];
+    const double ends = (way.finish - view.now).to_ms() / span;
+    const double costs = cheapest > 0 ? way.cost / cheapest : 1;
+    if (preference.scarcity != nullptr) return std::tuple(way.taken, ends, costs);
+    const double weight = preference.cost_weight;
+    return std::tuple((1 - weight) * ends + weight * costs, weight > 0.5 ? ends : costs, 0.0);
+  };
+  const std::uint32_t best = *std::ranges::min_element(
+      layer_, [&](std::uint32_t a, std::uint32_t b) { return std::tuple(key(a), a) < std::tuple(key(b), b); });
+  return result_of(order, request, best);
+}
+
+}  // namespace sluice::policy

@@ -1,0 +1,128 @@
+// Placing: where and when all stages of a request could run beside what is promised already. Used by reserved
+// admission, which books what is found.
+//
+// Stage by stage, predecessors first: a way to place the stages so far is kept unless another one ends no later at
+// every stage that something still follows, and is no dearer. What cannot be in time any more, or within the limit of
+// cost, even on free machines, is left out. So a chain is searched exactly, without trying every assignment, as long as
+// no more than kKept ways are worth keeping; of more, those that end first and those that cost least stay.
+//
+// Known caveats: one invocation a batch; on large clusters a request looks at the kMachines machines with the fewest
+// bookings, and its stages at those that have their inputs; stages behind a condition are placed as if they ran.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policy/policy.h"
+#include "policy/scarcity.h"
+#include "policy/timeline.h"
+
+namespace sluice::policy {
+
+struct Placed {
+  std::vector<Reserved> stages;
+  Time finish;
+  Dollars cost = 0;
+  double taken = 0;  // of the cluster, with what becomes useless; only where scarcity decides
+};
+
+class Placing {
+ public:
+  struct Request {
+    ApplicationId application;
+    Time deadline;
+    std::optional<PicoDollars> cost_limit;
+  };
+  // Which of the ways that are in time is taken.
+  struct Preference {
+    double cost_weight = 1;              // 0: the earliest end, then the least cost; 1: the other way round
+    const Scarcity* scarcity = nullptr;  // instead: what takes and spoils the least of the cluster
+  };
+  // Nothing: no way is in time and within the limit.
+  [[nodiscard]] std::optional<Placed> place(const View& view, const Request& request, const Preference& preference);
+
+  // How long a request of it takes at the least, on machines with nothing else to do.
+  [[nodiscard]] double alone_ms(const View& view, ApplicationId application);
+
+  // Whether all of its stages can be placed at all: known ahead are those that run a function once, or nothing.
+  [[nodiscard]] static bool placeable(const Workflow& workflow);
+
+ private:
+  static constexpr std::size_t kKept = 24;
+  static constexpr std::size_t kMachines = 16;
+  static constexpr std::size_t kStarts = 4;  // of a candidate on a machine, where scarcity decides
+
+  // What does not change between two requests of an application with the same plans.
+  struct Choice {
+    Configuration configuration;
+    double ms = 0;
+  };
+  struct StageToPlace {
+    std::uint32_t stage = 0;
+    bool runs = false;
+    Duration wait;
+    std::vector<std::uint32_t> before, after;  // stages
+    QueueId queue;
+    std::vector<Choice> choices;
+    double rest_ms = 0;     // the least that what follows takes
+    Dollars rest_cost = 0;  // the least that all stages after this one in the order cost
+  };
+  struct Order {
+    const plan::FrontierPlanner* planner = nullptr;
+    std::vector<StageToPlace> stages;  // predecessors first
+    std::vector<std::uint32_t> at;     // by stage: its place in `stages`
+  };
+  // A way to place the first stages.
+  struct Way {
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    std::uint32_t before = kNone;  // the way without the last one
+    Reserved last;                 // its invoker is none: it runs nothing
+    InvokerId inputs_at;           // where what the last one leaves is
+    Time end, finish;              // of the last stage, of all
+    Dollars cost = 0;
+    double taken = 0;
+  };
+  // Where instances of a function are on a machine.
+  struct Room {
+    std::uint64_t gpus = 0;  // of these; without slices: of the host
+    std::uint32_t batches = 0;
+    Time ready;
+  };
+
+  const Order& order_of(const View& view, const ApplicationModel& model);
+  void choose_machines(const View& view);
+  [[nodiscard]] const Skyline& skyline_of(const View& view, std::uint32_t invoker, std::uint32_t way);
+  [[nodiscard]] const Way* way_of(std::uint32_t way, const Order& order, std::uint32_t stage) const;
+  void extend(const View& view, const ApplicationModel& model, const Request& request, const Order& order,
+              std::size_t index, std::uint32_t way, const Preference& preference);
+  void offer(const Request& request, const StageToPlace& stage, const Way& next);
+  void rooms_at(const View& view, const Queue& queue, const Invoker& invoker, const Configuration& c);
+  struct Stretch {
+    Time earliest;
+    Duration length;
+  };
+  [[nodiscard]] std::optional<Gap> gap_at(const Skyline& skyline, const Queue& queue, const Invoker& invoker,
+                                          const Configuration& c, const Stretch& wanted) const;
+  void prune(const Order& order, std::size_t index, bool by_taken);
+  [[nodiscard]] Placed result_of(const Order& order, const Request& request, std::uint32_t way) const;
+
+  std::map<ApplicationId, Order> orders_;  // derived from plans
+  // Of one request.
+  std::vector<Way> ways_, soonest_;
+  std::vector<InvokerId> from_;
+  std::vector<std::uint32_t> layer_, next_layer_;
+  std::vector<std::uint32_t> machines_;
+  struct Cached {
+    std::uint64_t request = 0;
+    Skyline skyline;
+  };
+  std::vector<Cached> skylines_;  // by invoker
+  std::uint64_t request_ = 0;
+  Skyline with_own_;
+  std::vector<Booking> own_;
+  std::vector<Room> rooms_;
+};
+
+}  // namespace sluice::policy
