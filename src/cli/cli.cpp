@@ -117,10 +117,14 @@ void add_replay(CLI::App& app, int& status) {
 void add_reproduce(CLI::App& app, int& status) {
   auto options = std::make_shared<ReproduceOptions>();
   CLI::App* command = app.add_subcommand("reproduce", "Play a paper's experiments: its numbers beside ours");
-  command->add_option("PAPER", options->paper, "esg")->required()->check(CLI::IsMember({"esg"}));
+  command->add_option("PAPER", options->paper, "esg or admission")
+      ->required()
+      ->check(CLI::IsMember({"esg", "admission"}));
   command->add_option("--setting", options->settings, "Settings, e.g. strict-light,relaxed-heavy (default: headline)")
       ->delimiter(',');
-  command->add_flag("--full", options->full, "All nine settings, 20 streams of 20,000 requests, ESG tuned anew");
+  command->add_flag(
+      "--full", options->full,
+      "esg: all nine settings, 20 streams of 20,000 requests, ESG tuned anew; admission: all arrivals, wrong times");
   command->add_option("--sweep", options->sweeps, "Instead: capacity, arrivals, noise, transfer, price, …")
       ->delimiter(',');
   command->add_option("--streams", options->streams, "Streams of arrivals and luck (default 1, --full 20, sweeps 5)")

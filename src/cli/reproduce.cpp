@@ -18,6 +18,7 @@
 #include "report/reproduce_log.h"
 #include "report/reproduce_page.h"
 #include "report/reproduce_text.h"
+#include "reproduce/admission.h"
 #include "reproduce/azure_rows.h"
 #include "reproduce/esg.h"
 #include "spec/csv/profile_csv.h"
@@ -136,7 +137,35 @@ Status check_places(const ReproduceOptions& options) {
   return Done{};
 }
 
-Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const reproduce::EsgOptions& esg) {
+// What of the options is of another paper.
+Status check_admission(const ReproduceOptions& options) {
+  const auto refuse = [](std::string_view option) {
+    return Error{ErrorCode::invalid, fmt::format("reproduce admission has no {}; it has --full", option)};
+  };
+  if (!options.settings.empty()) return refuse("--setting");
+  if (!options.sweeps.empty()) return refuse("--sweep");
+  if (options.streams) return refuse("--streams");
+  if (options.requests) return refuse("--requests");
+  if (!options.profile.empty()) return refuse("--profile");
+  if (!options.data.empty()) return refuse("--data");
+  return Done{};
+}
+
+Result<std::vector<reproduce::Row>> play_admission(const ReproduceOptions& options) {
+  if (const Status usable = check_admission(options); !usable) return usable.error();
+  Progress progress("reproducing admission", 0);
+  return reproduce::reproduce_admission({.full = options.full},
+                                        {.run = run_on_all_cores,
+                                         .at_once = cores(),
+                                         .expect = [&](std::uint64_t work) { progress.expect(work); },
+                                         .done = [&](std::uint64_t work) { progress.add(work); }});
+}
+
+Result<std::vector<reproduce::Row>> play_esg(const ReproduceOptions& options) {
+  const auto esg = esg_options(options);
+  if (!esg) return esg.error();
+  if (plays_the_sample(options))
+    fmt::print(stderr, "note: a sample of the traces is played, {}; --data DIR takes the whole ones\n", esg->data);
   report::ReproduceLog log(options.csv);
   Progress progress("reproducing esg", 0);
   reproduce::Means means{.run = run_on_all_cores,
@@ -145,7 +174,7 @@ Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const 
                          .done = [&](std::uint64_t work) { progress.add(work); },
                          .time_us = time_us};
   if (!options.csv.empty()) means.log = [&](const reproduce::Trial& trial) { return log.open(trial); };
-  auto rows = reproduce::reproduce_esg(esg, means);
+  auto rows = reproduce::reproduce_esg(*esg, means);
   if (const Status logged = log.status(); !logged) return logged.error();
   return rows;
 }
@@ -154,22 +183,18 @@ Result<std::vector<reproduce::Row>> play(const ReproduceOptions& options, const 
 
 int reproduce_command(const ReproduceOptions& options) {
   if (const Status places = check_places(options); !places) return failed(places.error().message);
-  const auto esg = esg_options(options);
-  if (!esg) return failed(esg.error().message);
-  if (plays_the_sample(options))
-    fmt::print(stderr, "note: a sample of the traces is played, {}; --data DIR takes the whole ones\n", esg->data);
-  const auto rows = play(options, *esg);
+  const auto rows = options.paper == "admission" ? play_admission(options) : play_esg(options);
   if (!rows) return failed(rows.error().message);
   if (!options.csv.empty()) {
     if (const Status written = write(options.csv + "/rows.csv", reproduce::to_csv(*rows)); !written)
       return failed(written.error().message);
   }
   if (!options.html.empty()) {
-    if (const Status written = write(options.html, report::reproduce_html(*rows)); !written)
+    if (const Status written = write(options.html, report::reproduce_html(options.paper, *rows)); !written)
       return failed(written.error().message);
   }
   const auto heading = [](std::string_view text) { return bold(text); };
-  fmt::print("{}\n", options.json ? reproduce::to_json("esg", *rows)
+  fmt::print("{}\n", options.json ? reproduce::to_json(options.paper, *rows)
                                   : report::text_of(*rows, {.markdown = options.markdown, .heading = heading}));
   return 0;
 }

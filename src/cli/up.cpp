@@ -44,6 +44,7 @@ int fail(const std::string& message) {
 Result<live::PlatformOptions> platform_options(const UpOptions& options, OnRemark say) {
   live::PlatformOptions out{
       .directory = data_directory(options.data), .scheduler = options.scheduler, .say = std::move(say)};
+  if (options.admission == "slo") out.parameters["slo"] = 1;
   const auto objects = objects_of(options);
   if (!objects) return objects.error();
   out.objects = *objects;

@@ -11,6 +11,7 @@ struct UpOptions {
   std::string data;     // empty: $SLUICE_DATA, else sluice-data below the working directory
   std::string cluster;  // a document with machines to emulate; empty: this one
   std::string scheduler = "sluice";
+  std::string admission;         // of `sluice`: "slo" promises every request its time; empty: its own
   std::string gpus = "auto";     // or none
   std::string gpu_mode;          // empty: mig where GPUs are parted so, else green
   bool gpu_mps = false;          // tenants compute on a GPU at the same time

@@ -77,6 +77,10 @@ void add_serving(CLI::App& command, UpOptions& options) {
                      "Where applications, requests and logs are kept (default: sluice-data, or $SLUICE_DATA)");
   command.add_option("--cluster", options.cluster, "A document with machines to emulate (default: this machine)");
   command.add_option("--scheduler", options.scheduler, "Its name (default sluice)");
+  command
+      .add_option("--admission", options.admission,
+                  "slo: a request is let in only with a place and a time for every stage, else refused at once")
+      ->check(CLI::IsMember({"slo"}));
   command.add_option("--gpus", options.gpus, "auto (default): those of this machine, unless --cluster; or none")
       ->check(CLI::IsMember({"auto", "none"}));
   command

@@ -98,6 +98,11 @@ Status check_options(const UpOptions& options) {
   if (const auto scheduler = record::make_scheduler({.scheduler = options.scheduler}); !scheduler) {
     return scheduler.error();
   }
+  if (!options.admission.empty() && options.scheduler != "sluice") {
+    return Error{ErrorCode::invalid,
+                 str("--admission ", options.admission, " is of the scheduler `sluice`, and `", options.scheduler,
+                     "` was asked for; `admission` promises every request its time, too")};
+  }
   if (const auto tls = certificates_of(options, [](const Remark&) {}); !tls) return tls.error();
   return check_log(options);
 }

@@ -41,34 +41,37 @@ std::uint64_t ending_slices(const policy::Invoker& invoker, std::size_t gpu) {
 }
 
 // Where functions are loaded: whether their instances at the place have room for one more batch beside those that were
-// promised to run on them in the span. `but`: a promise that does not count.
-bool instances_have_room(const policy::Invoker& invoker, const Claim& claim, const SlicePositions& positions,
-                         const policy::Booking* but = nullptr) {
+// promised to run on them in the span.
+bool instances_have_room(const policy::Invoker& invoker, const Claim& claim, const SlicePositions& positions) {
   if (invoker.warm) return true;
   const bool on_gpu = positions.slices != 0;
   std::uint32_t batches = 1;
   for (const policy::Booking& other : invoker.bookings) {
     const bool there = other.function == claim.function && (other.positions.slices != 0) == on_gpu &&
                        (!on_gpu || other.positions.gpu == positions.gpu);
-    if (&other != but && other.reserved && there && policy::Span{claim.from, claim.to}.meets(other)) ++batches;
+    if (other.reserved && there && policy::Span{claim.from, claim.to}.meets(other)) ++batches;
   }
   return batches <= (on_gpu ? invoker.gpus[positions.gpu].room : invoker.room).of(claim.function);
 }
 
-// Whether what was promised can be had from `from` on, beside all that others were promised: earlier or later than
-// agreed it may meet them.
+// Whether what was promised can be had from `from` on, beside all that others were promised. Earlier than agreed it may
+// meet none of them; later it may push those on that can begin after it and still be in time.
 bool room_for_promise(const policy::Invoker& invoker, const policy::Booking& promise, Time from) {
   if (from == promise.from) return true;
+  const bool late = from > promise.from;
   const policy::Span span{from, from + (promise.to - promise.from)};
-  const Claim claim{promise.configuration, promise.function, span.from, span.to};
-  if (!instances_have_room(invoker, claim, promise.positions, &promise)) return false;
-  std::uint32_t vcpus = promise.configuration.vcpu;
+  std::uint32_t vcpus = promise.configuration.vcpu, batches = 1;
   for (const policy::Booking& other : invoker.bookings) {
-    if (&other == &promise || !other.reserved || !span.meets(other)) continue;
+    if (&other == &promise || !other.reserved || !span.meets(other) || (late && other.latest >= span.to)) continue;
     vcpus += other.configuration.vcpu;  // at the most: not all of them at once
     const bool same_gpu = other.positions.gpu == promise.positions.gpu;
     if (same_gpu && (other.positions.slices & promise.positions.slices) != 0) return false;
+    const bool same_place = promise.positions.slices == 0 ? other.positions.slices == 0 : same_gpu;
+    batches += other.function == promise.function && same_place ? 1 : 0;
   }
+  const policy::InstanceRoom& room =
+      promise.positions.slices == 0 ? invoker.room : invoker.gpus[promise.positions.gpu].room;
+  if (!invoker.warm && batches > room.of(promise.function)) return false;
   for (const policy::Booking& other : invoker.bookings)
     vcpus += other.reserved || other.ending ? 0 : other.configuration.vcpu;
   return vcpus <= invoker.vcpu;

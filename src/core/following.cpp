@@ -33,6 +33,8 @@ void follow(State& state, const Runs::Ready& ready) {
       if (p.stage != ready.place.stage) continue;
       waiting.reservation = p.reservation;
       waiting.reserved_at = p.invoker;
+      waiting.promised = p.from;
+      waiting.latest = p.latest;
     }
   }
   put_waiting(state, control.queue, waiting, request);

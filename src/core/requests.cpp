@@ -37,7 +37,7 @@ void Requests::promise(Slot slot, const std::vector<policy::Reserved>& reserved,
   for (const policy::Reserved& r : reserved) {
     const ReservationId id(next_reservation_++);
     books.reserve(r.invoker, id, r);
-    values_[slot].promises.push_back({r.stage, id, r.invoker});
+    values_[slot].promises.push_back({r.stage, id, r.invoker, r.from, r.latest});
   }
 }
 

@@ -21,7 +21,8 @@ struct Promise {
   std::uint32_t stage = 0;
   ReservationId reservation;
   InvokerId invoker;
-  void visit(Archive& a) { a(stage, reservation, invoker); }
+  Time from, latest;
+  void visit(Archive& a) { a(stage, reservation, invoker, from, latest); }
 };
 
 struct Request {

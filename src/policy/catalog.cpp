@@ -81,6 +81,10 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
   }
   if (name == "sluice") {
     SluiceParts parts = make_sluice(parameters);
+    if (parameter_or(parameters, "slo", 0) != 0) {
+      parts.admission = make_slo_admission(parameters, std::move(parts.admission));
+      parts.dispatch = make_reserved_dispatch(std::move(parts.dispatch));
+    }
     return Policies{.admission = std::move(parts.admission),
                     .dispatch = make_loading(std::move(parts.dispatch)),
                     .prewarm = make_prewarm(name, parameters),
@@ -88,7 +92,8 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
   }
   return Policies{.admission = make_admission(name, parameters),
                   .dispatch = make_loading(make_dispatch(name, parameters, prepared), name == "kaas-round-robin"),
-                  .prewarm = make_prewarm(name, parameters)};
+                  .prewarm = make_prewarm(name, parameters),
+                  .learns = name == "admission" && parameter_or(parameters, "learn", 1) != 0};
 }
 
 Derive derives_of(std::string_view name, const Parameters& parameters, const std::vector<NodeGroup>& machines) {

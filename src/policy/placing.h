@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,13 +39,17 @@ class Placing {
   // Which of the ways that are in time is taken.
   struct Preference {
     double cost_weight = 1;              // 0: the earliest end, then the least cost; 1: the other way round
-    const Scarcity* scarcity = nullptr;  // instead: what takes and spoils the least of the cluster
+    const Scarcity* scarcity = nullptr;  // instead: what takes the least of the cluster,
+    bool counts_waste = false;           // with what it spoils, which can be said where times are known
   };
   // Nothing: no way is in time and within the limit.
   [[nodiscard]] std::optional<Placed> place(const View& view, const Request& request, const Preference& preference);
 
   // How long a request of it takes at the least, on machines with nothing else to do.
   [[nodiscard]] double alone_ms(const View& view, ApplicationId application);
+
+  // By how much the slowest executions of its stages exceed the usual ones: 0 if times are exact, at most 1.
+  [[nodiscard]] double doubt(const View& view, ApplicationId application);
 
   // Whether all of its stages can be placed at all: known ahead are those that run a function once, or nothing.
   [[nodiscard]] static bool placeable(const Workflow& workflow);
@@ -70,9 +75,9 @@ class Placing {
     Dollars rest_cost = 0;  // the least that all stages after this one in the order cost
   };
   struct Order {
-    const plan::FrontierPlanner* planner = nullptr;
-    std::vector<StageToPlace> stages;  // predecessors first
-    std::vector<std::uint32_t> at;     // by stage: its place in `stages`
+    std::shared_ptr<const plan::FrontierPlanner> planner;  // held, so that no other one has its address
+    std::vector<StageToPlace> stages;                      // predecessors first
+    std::vector<std::uint32_t> at;                         // by stage: its place in `stages`
   };
   // A way to place the first stages.
   struct Way {

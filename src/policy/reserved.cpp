@@ -9,39 +9,70 @@
 #include "policy/placing.h"
 #include "policy/runnable.h"
 #include "policy/scarcity.h"
+#include "policy/waiting_order.h"
 
 namespace sluice::policy {
 namespace {
 
+bool is_promised_in(const View& view, ApplicationId application) {
+  return Placing::placeable(view.application(application).application->workflow);
+}
+
 class Slo final : public Admission {
  public:
-  explicit Slo(const Parameters& parameters)
-      : cost_weight_(parameter_or(parameters, "cost_weight", 1)), prices_(parameter_or(parameters, "prices", 1) != 0) {}
+  Slo(const Parameters& parameters, std::unique_ptr<Admission> others)
+      : cost_weight_(parameter_or(parameters, "cost_weight", 1)),
+        prices_(parameter_or(parameters, "prices", 1) != 0),
+        others_(std::move(others)) {}
 
   Admitted admit(const View& view, const RequestArrived& request) override {
     const ApplicationModel& model = view.application(request.application);
-    if (!Placing::placeable(model.application->workflow))
+    if (!is_promised_in(view, request.application)) {
+      if (others_ != nullptr) return others_->admit(view, request);
       return {.accept = false, .reason = RejectReason::not_reservable};
+    }
     if (request.id != last_asked_) scarcity_.called(view, request.application);  // else it is asked about again
     last_asked_ = request.id;
     if (const auto load = missing(view, model)) return {.accept = false, .load = load};
-    const Placing::Request wanted{request.application, request.deadline, request.cost_limit};
-    const bool scarce = prices_ && scarcity_.scarce();
-    const auto placed =
-        placing_.place(view, wanted, {.cost_weight = cost_weight_, .scarcity = scarce ? &scarcity_ : nullptr});
+    const double doubt = doubt_of(view, request.application);
+    // Not of the time that a request takes by itself: who is alone is let in, or nothing better would ever be learned.
+    const double slack_ms = (request.deadline - view.now).to_ms() - placing_.alone_ms(view, request.application);
+    const Duration kept = Duration::ms(std::max(0.0, slack_ms) * kKeptBack * doubt);
+    const Placing::Request wanted{request.application, request.deadline - kept, request.cost_limit};
+    const bool tight = prices_ && scarcity_.tight(), exact = doubt < kExact;
+    const auto placed = placing_.place(
+        view, wanted,
+        {.cost_weight = cost_weight_, .scarcity = tight ? &scarcity_ : nullptr, .counts_waste = tight && exact});
     if (!placed) {
       if (const auto load = another(view, model, request)) return {.accept = false, .load = load};
       return refused(view, request, wanted);
     }
-    if (scarce && placed->taken > scarcity_.least_of(request.application) * (1 + kSpoils)) return spoils(view, *placed);
+    const double allowed = scarcity_.least_of(request.application) * (1 + kSpoils);
+    if (tight && exact && placed->taken > allowed) return spoils(view, *placed);
     return {.promised = placed->finish, .cost = PicoDollars::from_dollars(placed->cost), .reserved = placed->stages};
   }
 
-  void visit(Archive& archive) override { archive(scarcity_, last_asked_); }
+  void visit(Archive& archive) override {
+    archive(scarcity_, last_asked_, doubts_);
+    if (others_ != nullptr) others_->visit(archive);
+  }
 
  private:
   // While things are scarce, a request may take so much more of the cluster than it would at the least.
   static constexpr double kSpoils = 0.05;
+  // What is kept back of the slack, where the slowest executions take twice as long as the usual ones.
+  static constexpr double kKeptBack = 0.6;
+  // Up to here times count as known: what a stretch is left with can be said, and who spoils much be refused.
+  static constexpr double kExact = 0.02;
+
+  // By how much executions may exceed the usual, for as long as nothing else was seen for long: plans that were made of
+  // what was learned begin with no executions.
+  double doubt_of(const View& view, ApplicationId application) {
+    constexpr double kForgets = 0.995;
+    if (application.index() >= doubts_.size()) doubts_.resize(application.index() + 1);
+    double& doubt = doubts_[application.index()];
+    return doubt = std::max(doubt * kForgets, placing_.doubt(view, application));
+  }
 
   // A function of the application that is loaded nowhere, and not on its way, and where it is best loaded.
   static std::optional<Wishes::Load> missing(const View& view, const ApplicationModel& model) {
@@ -117,42 +148,43 @@ class Slo final : public Admission {
   static constexpr Duration kForEver = Duration::s(86'400);
   double cost_weight_;
   bool prices_;
+  std::unique_ptr<Admission> others_;  // of applications that nothing can be promised to; null: they are refused
   Scarcity scarcity_;
   RequestId last_asked_;
-  Placing placing_;  // derived, and scratch
+  std::vector<double> doubts_;  // by ApplicationId
+  Placing placing_;             // derived, and scratch
 };
 
-// Starts what was promised when its time has come, or earlier where that takes nothing from others. What has no promise
-// is left to another dispatch.
+// Starts what was promised when its time has come, those first that can wait the least, and earlier where that takes
+// nothing from others. What has no promise (a retry, an error handler) takes the least that is free beside the
+// promises.
 class KeepPromises final : public Dispatch {
  public:
   void begin(const View& view) override {
-    order_.assign(view.busy_queues.begin(), view.busy_queues.end());
-    at_ = position_ = 0;
+    order_.begin(view, [&](const Waiting& w) {
+      const bool promised = w.reservation.valid();
+      const int turn = !promised ? 2 : w.promised > view.now ? 1 : 0;
+      return std::pair(turn, promised ? w.latest : w.ready);
+    });
   }
 
   bool next(const View& view, Proposals& out) override {
-    for (; at_ < order_.size(); ++at_, position_ = 0) {
-      const Queue& queue = view.queues[order_[at_]];
-      for (; position_ < queue.waiting.size(); ++position_) {
-        if (propose(view, queue, out)) return true;
-      }
+    for (; !order_.over(); order_.go_on()) {
+      const auto position = order_.position(view);
+      if (position && propose(view, order_.queue(view), *position, out)) return true;
     }
     return false;
   }
 
-  // What started or was dropped has left the queue, and the next one has its place.
-  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
-    if (!booked && proposals.drop == 0) ++position_;
-  }
+  void told(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
 
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
     std::optional<Time> wake;
     for (const std::uint32_t q : view.busy_queues) {
       for (std::size_t i = 0; i < view.queues[q].waiting.size(); ++i) {
-        const Booking* promise = promise_of(view, view.queues[q].waiting[i]);
-        if (promise == nullptr) continue;
-        const Time at = promise->from > view.now ? promise->from : promise->latest + kTick;
+        const Waiting& w = view.queues[q].waiting[i];
+        if (!w.reservation.valid()) continue;
+        const Time at = w.promised > view.now ? w.promised : w.latest + kTick;
         if (at > view.now && (!wake || at < *wake)) wake = at;
       }
     }
@@ -164,59 +196,115 @@ class KeepPromises final : public Dispatch {
  private:
   static constexpr Duration kTick = Duration::ns(1);
 
-  bool propose(const View& view, const Queue& queue, Proposals& out) {
-    const Waiting& waiting = queue.waiting[position_];
-    const Booking* promise = promise_of(view, waiting);
+  static bool propose(const View& view, const Queue& queue, std::uint32_t position, Proposals& out) {
+    const Waiting& waiting = queue.waiting[position];
     out.clear();
     out.queue = queue.id;
     out.work.searches = 1;
-    if (promise == nullptr) return propose_unpromised(view, queue, out);
-    if (view.now > promise->latest) {
+    if (!waiting.reservation.valid()) return propose_unpromised(view, queue, position, out);
+    if (view.now > waiting.latest) {
       out.drop = 1;
-      out.drop_first = position_;
+      out.drop_first = position;
       return true;
     }
-    if (!view.fits(queue, promise->configuration, waiting.reserved_at.value())) return false;
-    out.ranked.push_back({.configuration = promise->configuration,
+    const Configuration& c = promise_of(view, waiting).configuration;
+    if (!view.fits(queue, c, waiting.reserved_at.value())) return false;
+    out.ranked.push_back({.configuration = c,
                           .invoker = waiting.reserved_at,
-                          .first = position_,
+                          .first = position,
                           .reservation = waiting.reservation,
-                          .latest = promise->latest});
+                          .latest = waiting.latest});
     return true;
   }
 
-  // A retry, an error handler: the least that is free beside the promises.
-  bool propose_unpromised(const View& view, const Queue& queue, Proposals& out) const {
+  static bool propose_unpromised(const View& view, const Queue& queue, std::uint32_t position, Proposals& out) {
     const Configuration c = least_runnable(view, queue);
     for (const Invoker& invoker : view.invokers) {
       if (view.fits(queue, c, invoker.id.value()))
-        out.ranked.push_back({.configuration = c, .invoker = invoker.id, .first = position_});
+        out.ranked.push_back({.configuration = c, .invoker = invoker.id, .first = position});
     }
     return true;
   }
 
-  static const Booking* promise_of(const View& view, const Waiting& waiting) {
-    if (!waiting.reservation.valid()) return nullptr;
-    for (const Booking& booking : view.invokers[waiting.reserved_at.index()].bookings) {
-      if (booking.reserved && booking.owner == waiting.reservation.value()) return &booking;
-    }
-    CHECK_MSG(false, "a promise is not in the books");
-    return nullptr;
+  static const Booking& promise_of(const View& view, const Waiting& waiting) {
+    const auto& bookings = view.invokers[waiting.reserved_at.index()].bookings;
+    const auto it = std::ranges::find_if(
+        bookings, [&](const Booking& b) { return b.reserved && b.owner == waiting.reservation.value(); });
+    CHECK_MSG(it != bookings.end(), "a promise is not in the books");
+    return *it;
   }
 
+  WaitingOrder<std::pair<int, Time>> order_;  // of one instant only: not part of the state
+};
+
+// Promises first; then applications that nothing was promised to, as another dispatch wants, with what is left.
+class BesidePromises final : public Dispatch {
+ public:
+  explicit BesidePromises(std::unique_ptr<Dispatch> others) : others_(std::move(others)) {}
+
+  void queued(const View& view, const Queue& queue) override {
+    if (!is_promised_in(view, queue.application)) others_->queued(view, queue);
+  }
+  void ran(const View& view, const Ran& batch) override {
+    if (!is_promised_in(view, view.queue(batch.queue).application)) others_->ran(view, batch);
+  }
+  void begin(const View& view) override {
+    promised_.clear();
+    left_.clear();
+    for (const std::uint32_t q : view.busy_queues)
+      (is_promised_in(view, view.queues[q].application) ? promised_ : left_).push_back(q);
+    promises_.begin(with(view, promised_));
+    others_begun_ = false;
+  }
+  bool next(const View& view, Proposals& out) override {
+    if (!others_begun_) {
+      if (promises_.next(with(view, promised_), out)) return true;
+      others_begun_ = true;
+      others_->begin(with(view, left_));
+    }
+    return others_->next(with(view, left_), out);
+  }
+  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    if (others_begun_)
+      others_->told(with(view, left_), proposals, booked);
+    else
+      promises_.told(with(view, promised_), proposals, booked);
+  }
+  void ended(const View& view, RequestId request) override { others_->ended(view, request); }
+  void removed(const View& view, const Queue& queue) override { others_->removed(view, queue); }
+  [[nodiscard]] Derive derives(const View& view, ApplicationId application) const override {
+    return others_->derives(view, application);
+  }
+  [[nodiscard]] std::uint64_t derived_here() const override { return others_->derived_here(); }
+  [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
+    const auto promises = promises_.next_wake(with(view, promised_)), others = others_->next_wake(with(view, left_));
+    if (!promises || !others) return promises ? promises : others;
+    return std::min(*promises, *others);
+  }
+  void visit(Archive& archive) override { others_->visit(archive); }
+
+ private:
+  static View with(const View& view, const std::vector<std::uint32_t>& busy) {
+    View out = view;
+    out.busy_queues = busy;
+    return out;
+  }
+
+  KeepPromises promises_;
+  std::unique_ptr<Dispatch> others_;
   // Of one instant only: not part of the state.
-  std::vector<std::uint32_t> order_;
-  std::size_t at_ = 0;
-  std::uint32_t position_ = 0;
+  std::vector<std::uint32_t> promised_, left_;
+  bool others_begun_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Admission> make_slo_admission(const Parameters& parameters) {
-  return std::make_unique<Slo>(parameters);
+std::unique_ptr<Admission> make_slo_admission(const Parameters& parameters, std::unique_ptr<Admission> others) {
+  return std::make_unique<Slo>(parameters, std::move(others));
 }
-std::unique_ptr<Dispatch> make_reserved_dispatch() {
-  return std::make_unique<KeepPromises>();
+std::unique_ptr<Dispatch> make_reserved_dispatch(std::unique_ptr<Dispatch> others) {
+  if (others == nullptr) return std::make_unique<KeepPromises>();
+  return std::make_unique<BesidePromises>(std::move(others));
 }
 
 }  // namespace sluice::policy

@@ -52,7 +52,9 @@ double FillTable::left_ms(double stretch_ms) const {
 
 void Scarcity::called(const View& view, ApplicationId application) {
   if (application.index() >= rates_.size()) rates_.resize(application.index() + 1);
-  rates_[application.index()].add(view.now, over_ms(view.application(application)));
+  CallRate& rate = rates_[application.index()];
+  if (rate.seen > 0 && rate.last == view.now) return;  // who comes at the same instant gains nothing if it is refused
+  rate.add(view.now, over_ms(view.application(application)));
   ++calls_;
   if (calls_ >= kCallsBetween || view.now - looked_at_ > kOld) look(view);
 }

@@ -44,30 +44,32 @@ class Scarcity {
 
   // Of the cluster, that what is asked for needs at best; above 1 not everything can be done in time.
   [[nodiscard]] double load() const { return load_; }
-  [[nodiscard]] bool scarce() const { return load_ > kScarce; }
+  // Whether what is taken and spoiled should decide between places.
+  [[nodiscard]] bool tight() const { return load_ > kTight; }
   // What one request of the application takes at the least, and what a configuration takes for so long: in
   // milliseconds of the whole cluster.
   [[nodiscard]] double least_of(ApplicationId application) const {
     return application.index() < least_.size() ? least_[application.index()] : 0;
   }
   [[nodiscard]] double of(const Configuration& c, double ms) const;
-  // What a booking from `from` to `to` at `positions` would leave unusable around itself, less what was unusable before.
+  // What a booking from `from` to `to` at `positions` would leave unusable around itself, less what was unusable
+  // before.
   [[nodiscard]] double wasted_by(const Skyline& skyline, const Configuration& c, const SlicePositions& positions,
                                  const Span& span) const;
 
   void visit(Archive& a) { a(rates_, vcpus_, slices_, least_, load_, looked_at_, calls_); }
 
  private:
-  static constexpr double kScarce = 1.1;  // rates are guesses: below it prices would refuse what fits
+  static constexpr double kTight = 0.9;  // rates are guesses, and not everything comes evenly
   static constexpr std::uint32_t kCallsBetween = 16;
   static constexpr Duration kOld = Duration::ms(25);
 
   // vCPUs by machine, or slices by GPU.
   struct Kind {
-    double units = 0;          // machines or GPUs, as many as the largest has
-    std::uint32_t size = 0;    // of the largest
-    std::uint32_t least = 1;   // that any candidate takes
-    double price = 0;          // of a unit for a millisecond
+    double units = 0;         // machines or GPUs, as many as the largest has
+    std::uint32_t size = 0;   // of the largest
+    std::uint32_t least = 1;  // that any candidate takes
+    double price = 0;         // of a unit for a millisecond
     FillTable fill;
     // How much of a unit a share keeps from others.
     [[nodiscard]] double part(std::uint32_t share) const { return share == 0 ? 0 : 1.0 / (size / share); }

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "plan/evaluate.h"
 #include "policy/runnable.h"
+#include "policy/waiting_order.h"
 
 namespace sluice::policy {
 namespace {
@@ -85,11 +86,13 @@ class WholeDag final : public Admission {
     const double available = (request.deadline - view.now).to_ms();
     if (whole_dag(model, available, request.cost_limit)) return {};
     const auto cpu = all_on(model, on_cpu), gpu = all_on(model, on_gpu);
-    const double needed = std::min(cpu ? totals_of(model, *cpu).ms : INFINITY, gpu ? totals_of(model, *gpu).ms : INFINITY);
+    const double needed =
+        std::min(cpu ? totals_of(model, *cpu).ms : INFINITY, gpu ? totals_of(model, *gpu).ms : INFINITY);
     if (std::isinf(needed)) return {.accept = false, .reason = RejectReason::no_capacity};
     if (needed > available)
       return {.accept = false, .reason = RejectReason::slo_infeasible, .needed = needed, .available = available};
-    const double cost = std::min(cpu ? totals_of(model, *cpu).cost : INFINITY, gpu ? totals_of(model, *gpu).cost : INFINITY);
+    const double cost =
+        std::min(cpu ? totals_of(model, *cpu).cost : INFINITY, gpu ? totals_of(model, *gpu).cost : INFINITY);
     return {.accept = false,
             .reason = RejectReason::cost_exceeded,
             .needed = cost,
@@ -122,28 +125,19 @@ class ThesisDispatch final : public Dispatch {
   void ended(const View&, RequestId request) override { seen_.erase(request); }
 
   void begin(const View& view) override {
-    order_.clear();
-    taken_.clear();
-    for (const std::uint32_t q : view.busy_queues) {
-      for (std::uint32_t i = 0; i < view.queues[q].waiting.size(); ++i) {
-        const Waiting& w = view.queues[q].waiting[i];
-        order_.push_back({w.arrival, w.request, w.invocation, q, i});
-      }
-    }
-    std::sort(order_.begin(), order_.end());
-    at_ = 0;
+    order_.begin(view, [](const Waiting& w) { return w.arrival; });
   }
 
   bool next(const View& view, Proposals& out) override {
-    for (; at_ < order_.size(); ++at_) {
-      const Place& place = order_[at_];
-      const Queue& queue = view.queues[place.queue];
-      const std::uint32_t position = place.position - taken_before(place);
-      const Configuration c = configuration_of(view, queue, queue.waiting[position]);
+    for (; !order_.over(); order_.go_on()) {
+      const Queue& queue = order_.queue(view);
+      const auto position = order_.position(view);
+      if (!position) continue;
+      const Configuration c = configuration_of(view, queue, queue.waiting[*position]);
       out.clear();
       for (const Invoker& invoker : view.invokers) {
         if (view.fits(queue, c, invoker.id.value()))
-          out.ranked.push_back({.configuration = c, .invoker = invoker.id, .first = position});
+          out.ranked.push_back({.configuration = c, .invoker = invoker.id, .first = *position});
       }
       if (out.ranked.empty()) continue;
       out.queue = queue.id;
@@ -153,28 +147,11 @@ class ThesisDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
-    if (booked) taken_.push_back({order_[at_].queue, order_[at_].position});
-    ++at_;
-  }
+  void told(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
 
   void visit(Archive& archive) override { archive(drawn_, seen_, shared_); }
 
  private:
-  struct Place {
-    Time arrival;
-    RequestId request;
-    InvocationId invocation;
-    std::uint32_t queue, position;  // when the instant began
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
-
-  // How many that stood before it in its queue have started at this instant.
-  [[nodiscard]] std::uint32_t taken_before(const Place& place) const {
-    return static_cast<std::uint32_t>(std::ranges::count_if(
-        taken_, [&](const auto& t) { return t.first == place.queue && t.second < place.position; }));
-  }
-
   Fixed choose(const View& view, const Queue& queue, const Waiting& waiting) {
     const plan::FrontierPlanner& planner = *view.application(queue.application).planner;
     const plan::WorkflowModel& model = planner.model();
@@ -227,12 +204,10 @@ class ThesisDispatch final : public Dispatch {
   Thesis system_;
   bool own_;
   std::uint64_t seed_, drawn_ = 0;
-  std::map<RequestId, Fixed> seen_;              // requests in the system; empty: the application's
+  std::map<RequestId, Fixed> seen_;  // requests in the system; empty: the application's
   std::map<ApplicationId, Fixed> shared_;
   // Of one instant only: not part of the state.
-  std::vector<Place> order_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> taken_;  // queue, position
-  std::size_t at_ = 0;
+  WaitingOrder<Time> order_;
   plan::FrontierWorkspace workspace_;
 };
 

@@ -45,9 +45,10 @@ struct Waiting {
   std::optional<PicoDollars> to_spend;  // what is left of the request's limit of cost, if it has one
   ReservationId reservation;            // made for it when its request was admitted; none: nothing is promised
   InvokerId reserved_at;                // there
+  Time promised, latest;                // when it is to start, and the last start with which its request is in time
   void visit(Archive& a) {
     a(invocation, request, run, generation, stage, item, attempts, ready, arrival, deadline, inputs_at, bytes, to_spend,
-      reservation, reserved_at);
+      reservation, reserved_at, promised, latest);
   }
 };
 

@@ -6,8 +6,8 @@
 
 namespace sluice::report {
 
-std::string reproduce_html(std::span<const reproduce::Row> rows) {
-  nlohmann::ordered_json data = nlohmann::ordered_json::parse(reproduce::to_json("esg", rows));
+std::string reproduce_html(std::string_view paper, std::span<const reproduce::Row> rows) {
+  nlohmann::ordered_json data = nlohmann::ordered_json::parse(reproduce::to_json(paper, rows));
   for (std::size_t i = 0; i < rows.size(); ++i) data["rows"][i]["claim"] = rows[i].claim;
   std::string text = data.dump();
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");

@@ -10,6 +10,6 @@
 namespace sluice::report {
 
 extern const std::string_view kReproducePage;
-[[nodiscard]] std::string reproduce_html(std::span<const reproduce::Row> rows);
+[[nodiscard]] std::string reproduce_html(std::string_view paper, std::span<const reproduce::Row> rows);
 
 }  // namespace sluice::report

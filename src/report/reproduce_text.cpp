@@ -135,6 +135,16 @@ std::vector<Shown> shown_experiments(const Figures& f) {
   out.push_back(number("overhead", "full_queue_search_us", "µs of a search with a full queue, timed here", 1, 0));
   out.push_back(number("load-axis", "slo_hit_rate", "hits % by load, in multiples of heavy", 100, 2));
   out.push_back(number("capacity", "capacity_at_99", "largest load with 99 % hits, in multiples of heavy", 1, 2));
+  out.push_back(number("table-4.1", "met", "requests of 1200 in time", 1, 0));
+  out.push_back(number("table-4.1", "missed_after_admission", "accepted, and not in time", 1, 0));
+  out.push_back(number("table-4.1", "latency_goodput", "in time, a second", 1, 3));
+  out.push_back(number("table-4.1", "cost_goodput", "within the limit of cost, a second", 1, 1));
+  out.push_back(number("extended", "met", "requests of 1200 in time", 1, 0));
+  out.push_back(number("extended", "missed_after_admission", "accepted, and not in time", 1, 0));
+  out.push_back(number("extended", "goodput", "in time, a second until the last one ends", 1, 1));
+  out.push_back(number("extended", "p99_ms", "p99 ms", 1, 0));
+  out.push_back(number("extended", "cost_per_met", "cost per request in time, in the thesis's units", 1, 1));
+  out.push_back(number("curve", "goodput_at_4x_over_peak", "goodput at 4 x capacity over its peak", 1, 3));
   out.push_back(number("bounds", "most_hits", "hits % no scheduler can exceed", 100, 2));
   out.push_back(number("bounds", "cost_with_misses", "µ$ per request, a miss priced", 1e6, 1));
   out.push_back(number("bounds", "cost_with_misses_over_together", "the same over the noise-aware figure", 1, 3));
