@@ -1,5 +1,5 @@
-// WaitingOrder: all that waits, in an order over all queues, walked once at one instant. Used by dispatches that look at
-// requests and not at queues. What is started or given up on the way leaves its queue, and those behind it move up.
+// WaitingOrder: all that waits, in an order over all queues, walked once at one instant. Used by dispatches that look
+// at requests and not at queues. What is started or given up on the way leaves its queue, and those behind it move up.
 #pragma once
 #include <algorithm>
 #include <compare>

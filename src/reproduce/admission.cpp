@@ -74,8 +74,7 @@ struct Task {
 void play(Task& task, const Means& means) {
   task.set_up.parameters[task.system->scheduler] = task.system->parameters;
   Watch watch;
-  auto world =
-      sim::World::make(task.set_up, {.scheduler = task.system->scheduler, .seed = 1, .observer = &watch});
+  auto world = sim::World::make(task.set_up, {.scheduler = task.system->scheduler, .seed = 1, .observer = &watch});
   if (!world) {
     task.error = world.error();
     return;
@@ -124,7 +123,8 @@ std::vector<Row> rows_of_table(const Task& task, std::size_t objective) {
                .metric = std::move(metric),
                .ours = ours};
   };
-  Row met = row("met", o.met), latency = row("latency_goodput", o.goodput()), cost = row("cost_goodput", o.cost_goodput());
+  Row met = row("met", o.met), latency = row("latency_goodput", o.goodput()),
+      cost = row("cost_goodput", o.cost_goodput());
   for (const Printed& printed : kPrinted) {
     if (printed.system != task.system->name) continue;
     met.holds = o.met == printed.met[objective];
@@ -155,8 +155,12 @@ std::vector<Row> rows_of_table(const Task& task, std::size_t objective) {
     met.holds = o.met >= kWanted[objective] && o.missed == 0;
     met.claim = str("`sluice` with --admission slo meets at least ", kWanted[objective], ", none late, ", task.setting);
   }
-  std::vector<Row> out = {std::move(met), std::move(latency), std::move(cost), row("accepted", o.accepted),
-                          row("missed_after_admission", o.missed), row("makespan_ms", o.makespan_ms)};
+  std::vector<Row> out = {std::move(met),
+                          std::move(latency),
+                          std::move(cost),
+                          row("accepted", o.accepted),
+                          row("missed_after_admission", o.missed),
+                          row("makespan_ms", o.makespan_ms)};
   if (o.cost_per_met) out.push_back(row("cost_per_met", *o.cost_per_met));
   return out;
 }
@@ -182,7 +186,8 @@ std::vector<Row> rows_of_world(const Task& task, bool exact) {
   if (name == "sluice-slo") {
     Row& missed = out[2];
     missed.holds = exact ? o.missed == 0 : o.missed <= 0.1 * o.accepted;
-    missed.claim = str(name, exact ? " misses nothing that it accepted, " : " keeps nine of ten promises, ", task.setting);
+    missed.claim =
+        str(name, exact ? " misses nothing that it accepted, " : " keeps nine of ten promises, ", task.setting);
   }
   return out;
 }
@@ -211,10 +216,10 @@ std::vector<Row> curves(const std::vector<Task>& tasks) {
     if (most.experiment != "extended" || at == std::string::npos) continue;
     double best = 0;
     for (const Task& other : tasks) {
-      const bool same = other.system == most.system && other.experiment == most.experiment &&
-                        other.setting.substr(0, at) == most.setting.substr(0, at) &&
-                        other.setting.substr(other.setting.find("/error")) ==
-                            most.setting.substr(most.setting.find("/error"));
+      const bool same =
+          other.system == most.system && other.experiment == most.experiment &&
+          other.setting.substr(0, at) == most.setting.substr(0, at) &&
+          other.setting.substr(other.setting.find("/error")) == most.setting.substr(most.setting.find("/error"));
       if (same) best = std::max(best, other.outcome.goodput());
     }
     if (best <= 0) continue;
@@ -256,8 +261,8 @@ Result<std::vector<Row>> reproduce_admission(const AdmissionOptions& options, co
   std::vector<Row> out;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].error) return *tasks[i].error;
-    const auto rows = i < of_table ? rows_of_table(tasks[i], i / systems().size())
-                                   : rows_of_world(tasks[i], exact[i - of_table]);
+    const auto rows =
+        i < of_table ? rows_of_table(tasks[i], i / systems().size()) : rows_of_world(tasks[i], exact[i - of_table]);
     out.insert(out.end(), rows.begin(), rows.end());
   }
   const auto more = curves(tasks);

@@ -1,6 +1,6 @@
-// `sluice reproduce admission`: Table 4.1 of Ramkumar's thesis row by row, the admission that its chapter describes, and
-// ours on the same input; then other loads, arrivals, workflows and wrong times. What the table really measures is in
-// docs/reproduce-admission.md.
+// `sluice reproduce admission`: Table 4.1 of Ramkumar's thesis row by row, the admission that its chapter describes,
+// and ours on the same input; then other loads, arrivals, workflows and wrong times. What the table really measures is
+// in docs/reproduce-admission.md.
 #pragma once
 #include <vector>
 

@@ -2,8 +2,8 @@
 // functions on one CPU node and one GPU node, and around it other loads, arrivals and workflows.
 //
 // The thesis bills only a part of the time that a function holds its node (3 of 4 ms of f1 on the CPU), and a node runs
-// one function at a time. Both come out exactly if the node has 50 vCPUs and 5 slices, of which a function takes as many
-// as its cost asks for (45, 50 and 30; 4, 3 and 5): any two of them are more than there is.
+// one function at a time. Both come out exactly if the node has 50 vCPUs and 5 slices, of which a function takes as
+// many as its cost asks for (45, 50 and 30; 4, 3 and 5): any two of them are more than there is.
 #pragma once
 #include <cstdint>
 #include <string>
