@@ -69,17 +69,8 @@ const Placing::Order& Placing::order_of(const View& view, const ApplicationModel
     CHECK(queue != nullptr);
     out.runs = true;
     out.queue = queue->id;
-    const plan::Candidates& candidates = model.planner->model().stages[in_model].candidates;
-    const auto needless = [&](const plan::Candidate& c) {  // another one takes less, for no longer
-      return std::ranges::any_of(candidates, [&](const plan::Candidate& other) {
-        const Configuration &a = c.configuration, &b = other.configuration;
-        return b != a && b.batch == 1 && b.device == a.device && b.vcpu <= a.vcpu && b.slices <= a.slices &&
-               other.ms <= c.ms;
-      });
-    };
-    for (const plan::Candidate& c : candidates) {
-      if (c.configuration.batch == 1 && !needless(c)) out.choices.push_back({c.configuration, c.ms});
-    }
+    out.in_model = in_model;
+    out.choices = worth_a_look(model.planner->model().stages[in_model].candidates);
   }
   Dollars cost = 0;
   for (std::size_t i = order.stages.size(); i-- > 0;) {
@@ -119,18 +110,92 @@ double Placing::doubt(const View& view, ApplicationId application) {
   return std::min(most, 1.0);
 }
 
+// For every kind of device those that no other is faster and cheaper than, and the least, which fits where others do
+// not. By time; of too many those spread from the first to the last.
+std::vector<Placing::Choice> Placing::worth_a_look(const plan::Candidates& candidates) {
+  std::vector<const plan::Candidate*> kept;
+  for (const plan::Candidate& c : candidates) {
+    if (c.configuration.batch > 1) continue;
+    const auto better = [&](const plan::Candidate& other) {
+      return other.configuration.batch == 1 && other.configuration.device == c.configuration.device &&
+             std::tuple(other.ms, other.cost, other.configuration) < std::tuple(c.ms, c.cost, c.configuration) &&
+             other.cost <= c.cost;
+    };
+    const auto less = [&](const plan::Candidate& other) {
+      const auto key = [](const Configuration& of) { return std::tuple(of.slices, of.vcpu); };
+      return other.configuration.batch == 1 && other.configuration.device == c.configuration.device &&
+             key(other.configuration) < key(c.configuration);
+    };
+    if (std::ranges::none_of(candidates, better) || std::ranges::none_of(candidates, less)) kept.push_back(&c);
+  }
+  std::ranges::sort(kept, [](const auto* a, const auto* b) {
+    return std::tuple(a->ms, a->configuration) < std::tuple(b->ms, b->configuration);
+  });
+  std::vector<Choice> out;
+  const std::size_t count = std::min(kept.size(), kChoices);
+  for (std::size_t i = 0; i < count; ++i) {
+    const plan::Candidate& c = *kept[count < 2 ? 0 : i * (kept.size() - 1) / (count - 1)];
+    out.push_back({c.configuration, c.ms});
+  }
+  return out;
+}
+
 // Those with the fewest bookings: where the first gaps are, mostly.
-void Placing::choose_machines(const View& view) {
+void Placing::choose_machines(const View& view, std::size_t most) {
   machines_.clear();
   for (const Invoker& invoker : view.invokers) {
     if (invoker.usable) machines_.push_back(invoker.id.value());
   }
-  if (machines_.size() <= kMachines) return;
-  const auto key = [&](std::uint32_t i) { return std::tuple(view.invokers[i].bookings.size(), i); };
-  std::nth_element(machines_.begin(), machines_.begin() + kMachines, machines_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-  machines_.resize(kMachines);
-  std::sort(machines_.begin(), machines_.end());
+  const auto fewer = [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(view.invokers[a].bookings.size(), a) < std::tuple(view.invokers[b].bookings.size(), b);
+  };
+  if (machines_.size() > most) {
+    std::nth_element(machines_.begin(), machines_.begin() + static_cast<std::ptrdiff_t>(most), machines_.end(), fewer);
+    machines_.resize(most);
+  }
+  std::sort(machines_.begin(), machines_.end(), fewer);
+}
+
+// The configurations that would be best on free machines, into guide_: nothing could be better if they are in time.
+// False: that is not known.
+bool Placing::guide(const Request& request, const Order& order, double available_ms, const Preference& preference) {
+  if (preference.counts_waste) return false;
+  const bool cheapest = preference.scarcity == nullptr && preference.cost_weight == 1;
+  if (preference.scarcity == nullptr && !cheapest && preference.cost_weight != 0) return false;
+  guide_.assign(order.stages.size(), 0);
+  if (cheapest) {
+    const std::size_t entry = order.planner->model().entry();
+    const auto options = order.planner->query(entry, 1, available_ms, workspace_);
+    if (options.empty()) return false;
+    const plan::Plan plan = order.planner->plan_of(entry, options.front(), workspace_);
+    for (std::size_t i = 0; i < order.stages.size(); ++i) {
+      const StageToPlace& stage = order.stages[i];
+      if (!stage.runs) continue;
+      const auto chosen = std::ranges::find(plan.stages, stage.in_model, &plan::ChosenStage::stage);
+      if (chosen == plan.stages.end()) return false;
+      const plan::Candidate& wanted = order.planner->model().stages[stage.in_model].candidates[chosen->candidate];
+      // Itself, or the slowest of those that are looked at which is as fast.
+      std::size_t best = stage.choices.size();
+      for (std::size_t k = 0; k < stage.choices.size(); ++k) {
+        const Choice& choice = stage.choices[k];
+        if (choice.ms <= wanted.ms && choice.configuration.device == wanted.configuration.device) best = k;
+        if (choice.configuration == wanted.configuration) break;
+      }
+      if (best == stage.choices.size()) return false;
+      guide_[i] = best;
+    }
+    return !request.cost_limit || PicoDollars::from_dollars(plan.cost) <= *request.cost_limit;
+  }
+  for (std::size_t i = 0; i < order.stages.size(); ++i) {
+    const std::vector<Choice>& choices = order.stages[i].choices;
+    const auto key = [&](const Choice& c) {
+      return preference.scarcity == nullptr ? c.ms : preference.scarcity->of(c.configuration, c.ms);
+    };
+    const auto best =
+        std::ranges::min_element(choices, [&](const Choice& a, const Choice& b) { return key(a) < key(b); });
+    guide_[i] = static_cast<std::size_t>(best - choices.begin());
+  }
+  return true;
 }
 
 // With what the way takes there itself.
@@ -252,13 +317,20 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
   const Queue& queue = view.queue(stage.queue);
   const Function& function = model.application->function(queue.function);
   soonest_.assign(stage.choices.size(), {.end = Time::max()});
+  soon_.assign(stage.choices.size(), false);
+  if (guided_) {
+    soon_.assign(stage.choices.size(), true);
+    soon_[guide_[index]] = false;
+  }
   const auto look_at = [&](const Invoker& invoker) {
+    if (std::ranges::all_of(soon_, [](bool soon) { return soon; })) return;
     const Skyline& skyline = skyline_of(view, invoker.id.value(), way);
     const Duration move = moving(view, function, from_, invoker.id);
     const bool near = std::ranges::find(from_, invoker.id) != from_.end();
     for (std::size_t k = 0; k < stage.choices.size(); ++k) {
-      const auto& [c, ms] = stage.choices[k];
-      if (!invoker.holds(c) || !view.ever_allowed(queue, c)) continue;
+      const Configuration& c = stage.choices[k].configuration;
+      const double ms = stage.choices[k].ms;
+      if (soon_[k] || !invoker.holds(c) || !view.ever_allowed(queue, c)) continue;
       if (!invoker.warm) rooms_at(view, queue, invoker, c);
       const Duration length = move + Duration::ms(promised_ms(queue, ms));
       const Time latest = request.deadline - length - Duration::ms(stage.rest_ms);
@@ -278,11 +350,12 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
       };
       auto gap = gap_at(skyline, queue, invoker, c, {ready, length});
       if (!gap || gap->from > latest) continue;
-      if (const Way next = at(*gap); near || preference.scarcity != nullptr)
+      if (const Way next = at(*gap); near || preference.counts_waste)
         offer(request, stage, next);
       else if (next.end < soonest_[k].end)
         soonest_[k] = next;
-      for (std::size_t n = 1; preference.scarcity != nullptr && n < kStarts; ++n) {
+      soon_[k] = gap->from == ready && !preference.counts_waste;  // elsewhere it would start and end no sooner
+      for (std::size_t n = 1; preference.counts_waste && n < kStarts; ++n) {
         const Time closes = skyline.closes(gap->from, c, gap->positions.gpu);
         if (closes == Time::max()) break;
         if (const Time start = closes - length; start > gap->from && start <= latest) {
@@ -295,10 +368,15 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
       }
     }
   };
-  for (const std::uint32_t i : machines_) look_at(view.invokers[i]);
-  for (const InvokerId near : from_) {
-    if (near.valid() && std::ranges::find(machines_, near.value()) == machines_.end())
-      look_at(view.invokers[near.index()]);
+  // First where inputs are: elsewhere they have to be moved.
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    const auto again = std::find(from_.begin(), from_.begin() + static_cast<std::ptrdiff_t>(i), from_[i]);
+    if (from_[i].valid() && view.invokers[from_[i].index()].usable && *again == from_[i] &&
+        again == from_.begin() + static_cast<std::ptrdiff_t>(i))
+      look_at(view.invokers[from_[i].index()]);
+  }
+  for (const std::uint32_t i : machines_) {
+    if (std::ranges::find(from_, InvokerId(i)) == from_.end()) look_at(view.invokers[i]);
   }
   for (const Way& next : soonest_) {
     if (next.end < Time::max()) offer(request, stage, next);
@@ -372,17 +450,35 @@ Placed Placing::result_of(const Order& order, const Request& request, std::uint3
 std::optional<Placed> Placing::place(const View& view, const Request& request, const Preference& preference) {
   const ApplicationModel& model = view.application(request.application);
   const Order& order = order_of(view, model);
+  const double available_ms = (request.deadline - view.now).to_ms();
+  if (alone_ms(view, request.application) > available_ms) return std::nullopt;
   ++request_;
-  ways_.clear();
-  layer_.assign(1, Way::kNone);
-  choose_machines(view);
-  for (std::size_t i = 0; i < order.stages.size(); ++i) {
-    next_layer_.clear();
-    for (const std::uint32_t way : layer_) extend(view, model, request, order, i, way, preference);
-    prune(order, i, preference.scarcity != nullptr);
-    layer_.swap(next_layer_);
-    if (layer_.empty()) return std::nullopt;
+  choose_machines(view, preference.counts_waste ? kMachinesForWaste : kMachines);
+  const auto search = [&] {
+    ways_.clear();
+    layer_.assign(1, Way::kNone);
+    for (std::size_t i = 0; i < order.stages.size(); ++i) {
+      next_layer_.clear();
+      for (const std::uint32_t way : layer_) extend(view, model, request, order, i, way, preference);
+      if (guided_ && !next_layer_.empty())
+        next_layer_ = {*std::ranges::min_element(next_layer_, {}, [&](std::uint32_t w) { return ways_[w].end; })};
+      else
+        prune(order, i, preference.scarcity != nullptr);
+      layer_.swap(next_layer_);
+      if (layer_.empty()) return false;
+    }
+    return true;
+  };
+  guided_ = guide(request, order, available_ms, preference);
+  if (guided_ && search()) {
+    // What ends first is known to only if it waits for nothing: another configuration may be free sooner.
+    const bool soonest = preference.scarcity == nullptr && preference.cost_weight == 0;
+    const Time ends = ways_[layer_.front()].finish;
+    if (!soonest || ends <= view.now + Duration::ms(alone_ms(view, request.application)))
+      return result_of(order, request, layer_.front());
   }
+  guided_ = false;
+  if (!search()) return std::nullopt;
   const double span = std::max(1e-6, (request.deadline - view.now).to_ms());
   Dollars cheapest = kUnplaceable;
   for (const std::uint32_t w : layer_) cheapest = std::min(cheapest, ways_[w].cost);

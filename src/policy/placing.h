@@ -4,10 +4,12 @@
 // Stage by stage, predecessors first: a way to place the stages so far is kept unless another one ends no later at
 // every stage that something still follows, and is no dearer. What cannot be in time any more, or within the limit of
 // cost, even on free machines, is left out. So a chain is searched exactly, without trying every assignment, as long as
-// no more than kKept ways are worth keeping; of more, those that end first and those that cost least stay.
+// no more than kKept ways are worth keeping; of more, those that end first and those that cost least stay. Before that
+// the configurations are tried that would be best on free machines: if they are in time, nothing can be better.
 //
 // Known caveats: one invocation a batch; on large clusters a request looks at the kMachines machines with the fewest
-// bookings, and its stages at those that have their inputs; stages behind a condition are placed as if they ran.
+// bookings, and its stages at those that have their inputs; of many configurations of a stage kChoices are looked at,
+// from the fastest to the cheapest; stages behind a condition are placed as if they ran.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -55,9 +57,11 @@ class Placing {
   [[nodiscard]] static bool placeable(const Workflow& workflow);
 
  private:
-  static constexpr std::size_t kKept = 24;
+  static constexpr std::size_t kKept = 12;
   static constexpr std::size_t kMachines = 16;
-  static constexpr std::size_t kStarts = 4;  // of a candidate on a machine, where scarcity decides
+  static constexpr std::size_t kMachinesForWaste = 4;  // where it is counted: every start on each is another way
+  static constexpr std::size_t kStarts = 4;            // of a configuration on a machine, there
+  static constexpr std::size_t kChoices = 8;
 
   // What does not change between two requests of an application with the same plans.
   struct Choice {
@@ -70,6 +74,7 @@ class Placing {
     Duration wait;
     std::vector<std::uint32_t> before, after;  // stages
     QueueId queue;
+    std::size_t in_model = 0;
     std::vector<Choice> choices;
     double rest_ms = 0;     // the least that what follows takes
     Dollars rest_cost = 0;  // the least that all stages after this one in the order cost
@@ -96,8 +101,13 @@ class Placing {
     Time ready;
   };
 
+  using Guide = std::vector<std::size_t>;  // a choice for every stage of an order
+
   const Order& order_of(const View& view, const ApplicationModel& model);
-  void choose_machines(const View& view);
+  [[nodiscard]] static std::vector<Choice> worth_a_look(const plan::Candidates& candidates);
+  void choose_machines(const View& view, std::size_t most);
+  [[nodiscard]] bool guide(const Request& request, const Order& order, double available_ms,
+                           const Preference& preference);
   [[nodiscard]] const Skyline& skyline_of(const View& view, std::uint32_t invoker, std::uint32_t way);
   [[nodiscard]] const Way* way_of(std::uint32_t way, const Order& order, std::uint32_t stage) const;
   void extend(const View& view, const ApplicationModel& model, const Request& request, const Order& order,
@@ -114,9 +124,13 @@ class Placing {
   [[nodiscard]] Placed result_of(const Order& order, const Request& request, std::uint32_t way) const;
 
   std::map<ApplicationId, Order> orders_;  // derived from plans
+  plan::FrontierWorkspace workspace_;
   // Of one request.
+  Guide guide_;
+  bool guided_ = false;
   std::vector<Way> ways_, soonest_;
   std::vector<InvokerId> from_;
+  std::vector<bool> soon_;  // by choice: it was found to start as soon as its inputs are there
   std::vector<std::uint32_t> layer_, next_layer_;
   std::vector<std::uint32_t> machines_;
   struct Cached {
