@@ -87,5 +87,37 @@ TEST(Timeline, NothingIsFreeWhereNothingIsLoadedOrUsable) {
   EXPECT_FALSE(gap());
 }
 
+// Against every instant: what is free, and until when.
+TEST(Skyline, StretchesAreAsLongAsTheyAreFree) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Rng rng = Rng::keyed(seed, 3);
+    const Invoker machine = random_machine(rng);
+    Skyline skyline;
+    skyline.make(machine, tick(0));
+    const std::uint32_t wanted = 1 + static_cast<std::uint32_t>(rng.below(kVcpus));
+    const std::uint64_t at = rng.below(30);
+    const auto free = [&](std::uint64_t t) {
+      return vcpus_taken(machine, {tick(t), tick(t + 1)}) + wanted <= machine.vcpu;
+    };
+    ASSERT_EQ(skyline.vcpus_free(tick(at)), machine.vcpu - vcpus_taken(machine, {tick(at), tick(at + 1)}));
+    if (!free(at)) continue;
+    std::uint64_t from = at, to = at;
+    while (from > 0 && free(from - 1)) --from;
+    while (to < 1'000 && free(to)) ++to;
+    const Span open = skyline.open_vcpus(tick(at), wanted);
+    ASSERT_EQ(open.from, tick(from)) << "seed " << seed;
+    ASSERT_EQ(open.to, to == 1'000 ? Time::max() : tick(to)) << "seed " << seed;
+  }
+}
+
+// It should have ended at 10 and still runs at 12: nothing can be promised there at once, though its time is over.
+TEST(Skyline, WhatRunsForTooLongIsStillThere) {
+  Invoker machine{.id = InvokerId(0), .usable = true, .warm = true, .vcpu = 1, .vcpu_free = 0};
+  machine.bookings.push_back({.from = tick(0), .to = tick(10), .configuration = configuration(1, 1, 0)});
+  Skyline skyline;
+  skyline.make(machine, tick(12));
+  EXPECT_EQ(skyline.first(configuration(1, 1, 0), tick(12), Duration::ns(5))->from, tick(13));
+}
+
 }  // namespace
 }  // namespace sluice::policy
