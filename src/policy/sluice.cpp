@@ -238,7 +238,7 @@ class SluiceDispatch final : public Dispatch {
     // A lone request delays no other, so it runs even if its plan says "late": the measured time corrects a profile
     // that was learned too slow.
     const bool drops = settings_.drop && state_->inside.size() > 1;
-    const Dollars miss = drops ? m->drop_price() : std::numeric_limits<Dollars>::infinity();
+    const Dollars miss = drops ? worth_of_a_request(*m) : std::numeric_limits<Dollars>::infinity();
     // How long loads take is a guess: nobody is given up for it.
     const auto lost = [&] { return scored_.empty() || scored_.front().score >= miss; };
     if (loads > 0 && lost()) score(view, queue, *m, left);
@@ -335,6 +335,7 @@ class SluiceDispatch final : public Dispatch {
   void score(const View& view, const Queue& queue, const SluiceModel& m, double left) {
     scored_.clear();
     const bool moves = queue.waiting.front().inputs_at.valid();
+    cheapest_move_ = moves ? std::numeric_limits<Dollars>::infinity() : 0;
     const std::vector<Choice>& choices = m.choices(queue.model_stage);
     for (std::size_t i = 0; i < choices.size();) {
       const std::uint16_t batch = choices[i].configuration.batch;
@@ -351,11 +352,19 @@ class SluiceDispatch final : public Dispatch {
         if (moves && settings_.locality)
           scored_.push_back({near.expected(c.candidate) + c.per_ms * moving.near_ms, &c, true});
         scored_.push_back({far.expected(c.candidate) + c.per_ms * moving.far_ms, &c, false});
+        cheapest_move_ = std::min(cheapest_move_, c.per_ms * moving.far_ms);
       }
     }
     keep_affordable(view, queue, m, scored_);
-    if (m.has_branches()) leave_to_other_branches(view, queue, m.drop_price(), scored_);
+    if (m.has_branches()) leave_to_other_branches(view, queue, worth_of_a_request(m), scored_);
     std::make_heap(scored_.begin(), scored_.end(), worse);
+  }
+
+  // More is not paid for one. Of stages that take less time than their inputs on the way it is what moving them costs:
+  // a multiple of the stages alone would never pay for that, and everybody would be given up. REQUIRES: score().
+  [[nodiscard]] Dollars worth_of_a_request(const SluiceModel& m) const {
+    constexpr double kMoves = 3;
+    return std::max(m.drop_price(), kMoves * cheapest_move_);
   }
 
   static bool worse(const Scored& a, const Scored& b) {
@@ -450,6 +459,7 @@ class SluiceDispatch final : public Dispatch {
   WaitRules rules_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;
+  Dollars cheapest_move_ = 0;  // of one invocation's inputs to another machine, of all ways in scored_
   plan::FrontierWorkspace workspace_;
   std::size_t at_ = 0;
   double least_gain_ = 0, reserve_ms_ = 0;
