@@ -18,7 +18,7 @@ _sluice() {
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = reproduce ]]; then
     COMPREPLY=($(compgen -W "--setting --full --sweep --streams --requests --profile --csv --html --markdown --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = up ]]; then
-    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --gpus --gpu-mode --gpu-slices --gpu-mps --objects --max-request-bytes --threads --durable --triton-errors --open-metrics --guard-metrics --tls-cert --tls-key --log --log-level --log-file --json --config --check-config --help" -- "$current"))
+    COMPREPLY=($(compgen -W "--demo --listen --data --cluster --scheduler --admission --gpus --gpu-mode --gpu-slices --gpu-mps --objects --max-request-bytes --threads --durable --triton-errors --open-metrics --guard-metrics --tls-cert --tls-key --log --log-level --log-file --json --config --check-config --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = deploy ]]; then
     COMPREPLY=($(compgen -W "--dry-run --canary --server --ca --json --help" -- "$current"))
   elif [[ "$current" == -* && "${COMP_WORDS[1]}" = rollback ]]; then
