@@ -74,20 +74,19 @@ void run(std::string_view name, std::uint32_t machines, std::size_t promises, co
   Time now = Time::from_ns(0);
   scheduler.observe(ApplicationDeployed{ApplicationId(0), std::make_shared<Application>(chain())}, now);
   for (std::uint32_t i = 0; i < machines; ++i) {
-    scheduler.observe(InvokerJoined{.id = InvokerId(i),
-                                    .epoch = 1,
-                                    .capacity = {.vcpu = 16, .gpus = 1, .slices_per_gpu = 7},
-                                    .warm = true},
-                      now);
+    scheduler.observe(
+        InvokerJoined{
+            .id = InvokerId(i), .epoch = 1, .capacity = {.vcpu = 16, .gpus = 1, .slices_per_gpu = 7}, .warm = true},
+        now);
   }
   Commands commands;
   scheduler.decide(now, commands);
   std::uint64_t request = 0;
   const auto arrive = [&](double within_ms) {
-    scheduler.observe(RequestArrived{.id = RequestId(++request),
-                                     .application = ApplicationId(0),
-                                     .deadline = now + Duration::ms(within_ms)},
-                      now);
+    scheduler.observe(
+        RequestArrived{
+            .id = RequestId(++request), .application = ApplicationId(0), .deadline = now + Duration::ms(within_ms)},
+        now);
   };
   // Three promises each: the first stage starts. All at one instant, so that nothing ends meanwhile.
   for (std::size_t i = 0; i < promises / 3; ++i) arrive(2'000);

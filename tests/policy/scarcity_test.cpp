@@ -13,7 +13,7 @@ TEST(FillTable, SaysWhatIsLeftOfAStretch) {
   EXPECT_NEAR(table.left_ms(1), 1, 1e-9);
   EXPECT_NEAR(table.left_ms(2), 0, 1e-9);
   EXPECT_NEAR(table.left_ms(3), 1, 1e-9);
-  EXPECT_NEAR(table.left_ms(10), 0, 1e-9);   // 4 and 6
+  EXPECT_NEAR(table.left_ms(10), 0, 1e-9);  // 4 and 6
   EXPECT_NEAR(table.left_ms(4.5), 0.5, 1e-9);
   EXPECT_EQ(table.left_ms(1'000), 0);
   EXPECT_EQ(FillTable().left_ms(5), 0);
@@ -46,12 +46,10 @@ TEST(Scarcity, SparesWhatOthersNeed) {
   std::vector<double> arrivals;
   for (int i = 0; i < 60; ++i) arrivals.push_back(i * 0.5);
   const Starts starts = play(arrivals, 60, {{"cost_weight", 0}});
-  const auto on_gpu = std::ranges::count_if(starts, [](const std::string& s) {
-    return s.starts_with("s0") && s.find("(1,0,1)") != std::string::npos;
-  });
-  const auto on_cpu = std::ranges::count_if(starts, [](const std::string& s) {
-    return s.starts_with("s0") && s.find("(1,1,0)") != std::string::npos;
-  });
+  const auto on_gpu = std::ranges::count_if(
+      starts, [](const std::string& s) { return s.starts_with("s0") && s.find("(1,0,1)") != std::string::npos; });
+  const auto on_cpu = std::ranges::count_if(
+      starts, [](const std::string& s) { return s.starts_with("s0") && s.find("(1,1,0)") != std::string::npos; });
   EXPECT_GE(on_cpu, 1);
   EXPECT_LE(on_gpu, 2);  // before rates are known
 }
