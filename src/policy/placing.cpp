@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "domain/graph.h"
 #include "policy/runnable.h"
+#include "policy/slice_positions.h"
 #include "profile/transfer.h"
 
 namespace sluice::policy {
@@ -53,11 +54,14 @@ bool Placing::placeable(const Workflow& workflow) {
 }
 
 const Placing::Order& Placing::order_of(const View& view, const ApplicationModel& model) {
+  look_at_shapes(view);
   Order& order = orders_[model.id];
-  if (order.planner == model.planner && !order.stages.empty()) return order;
+  const TenantRoom room = view.tenants.empty() ? TenantRoom{} : view.tenants[model.tenant];
+  const std::pair quota(room.vcpu_max, room.slices_max);
+  if (order.planner == model.planner && order.quota == quota && !order.stages.empty()) return order;
   const Workflow& workflow = model.application->workflow;
   const Graph graph = std::get<Graph>(Graph::make(workflow));
-  order = {.planner = model.planner, .at = std::vector<std::uint32_t>(workflow.size())};
+  order = {.planner = model.planner, .quota = quota, .at = std::vector<std::uint32_t>(workflow.size())};
   for (const Graph::Node s : graph.topological_order()) {
     order.at[s] = static_cast<std::uint32_t>(order.stages.size());
     StageToPlace& out = order.stages.emplace_back(StageToPlace{.stage = s, .wait = workflow.stages[s].wait});
@@ -70,7 +74,11 @@ const Placing::Order& Placing::order_of(const View& view, const ApplicationModel
     out.runs = true;
     out.queue = queue->id;
     out.in_model = in_model;
-    out.choices = worth_a_look(model.planner->model().stages[in_model].candidates);
+    std::vector<const plan::Candidate*> possible;
+    for (const plan::Candidate& c : model.planner->model().stages[in_model].candidates) {
+      if (is_possible(view, *queue, c.configuration)) possible.push_back(&c);
+    }
+    out.choices = worth_a_look(possible);
   }
   Dollars cost = 0;
   for (std::size_t i = order.stages.size(); i-- > 0;) {
@@ -110,23 +118,52 @@ double Placing::doubt(const View& view, ApplicationId application) {
   return std::min(most, 1.0);
 }
 
+// What is derived of an application counts only what some machine holds.
+void Placing::look_at_shapes(const View& view) {
+  const Invoker* last = nullptr;
+  std::vector<const Invoker*> distinct;
+  const auto same = [](const Invoker& a, const Invoker& b) {
+    const std::uint32_t of_a = a.gpus.empty() ? 0 : a.gpus.front().slices;
+    const std::uint32_t of_b = b.gpus.empty() ? 0 : b.gpus.front().slices;
+    return a.vcpu == b.vcpu && a.gpus.size() == b.gpus.size() && of_a == of_b && a.layout == b.layout &&
+           a.device == b.device;
+  };
+  for (const Invoker& invoker : view.invokers) {
+    if (!invoker.usable || (last != nullptr && same(*last, invoker))) continue;
+    last = &invoker;
+    if (std::ranges::none_of(distinct, [&](const Invoker* other) { return same(*other, invoker); }))
+      distinct.push_back(&invoker);
+  }
+  const auto known = [](const NodeGroup& shape, const Invoker* invoker) { return shape == invoker->shape(); };
+  if (std::ranges::equal(shapes_, distinct, known)) return;
+  shapes_.clear();
+  for (const Invoker* invoker : distinct) shapes_.push_back(invoker->shape());
+  orders_.clear();
+}
+
+bool Placing::is_possible(const View& view, const Queue& queue, const Configuration& c) const {
+  const auto holds = [&](const NodeGroup& shape) { return machine_holds(shape, c); };
+  return view.ever_allowed(queue, c) && std::ranges::any_of(shapes_, holds);
+}
+
 // For every kind of device those that no other is faster and cheaper than, and the least, which fits where others do
 // not. By time; of too many those spread from the first to the last.
-std::vector<Placing::Choice> Placing::worth_a_look(const plan::Candidates& candidates) {
+std::vector<Placing::Choice> Placing::worth_a_look(const std::vector<const plan::Candidate*>& candidates) {
+  const auto same_kind = [](const plan::Candidate& a, const plan::Candidate& b) {
+    return a.configuration.batch == b.configuration.batch && a.configuration.device == b.configuration.device;
+  };
   std::vector<const plan::Candidate*> kept;
-  for (const plan::Candidate& c : candidates) {
-    if (c.configuration.batch > 1) continue;
-    const auto better = [&](const plan::Candidate& other) {
-      return other.configuration.batch == 1 && other.configuration.device == c.configuration.device &&
-             std::tuple(other.ms, other.cost, other.configuration) < std::tuple(c.ms, c.cost, c.configuration) &&
-             other.cost <= c.cost;
+  for (const plan::Candidate* c : candidates) {
+    if (c->configuration.batch > 1) continue;
+    const auto better = [&](const plan::Candidate* other) {
+      return same_kind(*other, *c) && other->cost <= c->cost &&
+             std::tuple(other->ms, other->cost, other->configuration) < std::tuple(c->ms, c->cost, c->configuration);
     };
-    const auto less = [&](const plan::Candidate& other) {
-      const auto key = [](const Configuration& of) { return std::tuple(of.slices, of.vcpu); };
-      return other.configuration.batch == 1 && other.configuration.device == c.configuration.device &&
-             key(other.configuration) < key(c.configuration);
+    const auto key = [](const Configuration& of) { return std::tuple(of.slices, of.vcpu); };
+    const auto less = [&](const plan::Candidate* other) {
+      return same_kind(*other, *c) && key(other->configuration) < key(c->configuration);
     };
-    if (std::ranges::none_of(candidates, better) || std::ranges::none_of(candidates, less)) kept.push_back(&c);
+    if (std::ranges::none_of(candidates, better) || std::ranges::none_of(candidates, less)) kept.push_back(c);
   }
   std::ranges::sort(kept, [](const auto* a, const auto* b) {
     return std::tuple(a->ms, a->configuration) < std::tuple(b->ms, b->configuration);
@@ -369,14 +406,14 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
     }
   };
   // First where inputs are: elsewhere they have to be moved.
-  for (std::size_t i = 0; i < from_.size(); ++i) {
-    const auto again = std::find(from_.begin(), from_.begin() + static_cast<std::ptrdiff_t>(i), from_[i]);
-    if (from_[i].valid() && view.invokers[from_[i].index()].usable && *again == from_[i] &&
-        again == from_.begin() + static_cast<std::ptrdiff_t>(i))
-      look_at(view.invokers[from_[i].index()]);
+  nearest_.clear();
+  for (const InvokerId source : from_) {
+    const bool listed = source.valid() && std::ranges::find(nearest_, source.value()) != nearest_.end();
+    if (source.valid() && !listed && view.invokers[source.index()].usable) nearest_.push_back(source.value());
   }
+  for (const std::uint32_t i : nearest_) look_at(view.invokers[i]);
   for (const std::uint32_t i : machines_) {
-    if (std::ranges::find(from_, InvokerId(i)) == from_.end()) look_at(view.invokers[i]);
+    if (std::ranges::find(nearest_, i) == nearest_.end()) look_at(view.invokers[i]);
   }
   for (const Way& next : soonest_) {
     if (next.end < Time::max()) offer(request, stage, next);

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "policy/policy.h"
@@ -81,6 +82,7 @@ class Placing {
   };
   struct Order {
     std::shared_ptr<const plan::FrontierPlanner> planner;  // held, so that no other one has its address
+    std::pair<std::uint32_t, std::uint32_t> quota;         // of the tenant: vCPUs and slices
     std::vector<StageToPlace> stages;                      // predecessors first
     std::vector<std::uint32_t> at;                         // by stage: its place in `stages`
   };
@@ -104,7 +106,9 @@ class Placing {
   using Guide = std::vector<std::size_t>;  // a choice for every stage of an order
 
   const Order& order_of(const View& view, const ApplicationModel& model);
-  [[nodiscard]] static std::vector<Choice> worth_a_look(const plan::Candidates& candidates);
+  void look_at_shapes(const View& view);
+  [[nodiscard]] bool is_possible(const View& view, const Queue& queue, const Configuration& c) const;
+  [[nodiscard]] static std::vector<Choice> worth_a_look(const std::vector<const plan::Candidate*>& candidates);
   void choose_machines(const View& view, std::size_t most);
   [[nodiscard]] bool guide(const Request& request, const Order& order, double available_ms,
                            const Preference& preference);
@@ -123,7 +127,8 @@ class Placing {
   void prune(const Order& order, std::size_t index, bool by_taken);
   [[nodiscard]] Placed result_of(const Order& order, const Request& request, std::uint32_t way) const;
 
-  std::map<ApplicationId, Order> orders_;  // derived from plans
+  std::vector<NodeGroup> shapes_;          // of the machines that are usable
+  std::map<ApplicationId, Order> orders_;  // derived from plans and shapes
   plan::FrontierWorkspace workspace_;
   // Of one request.
   Guide guide_;
@@ -132,7 +137,7 @@ class Placing {
   std::vector<InvokerId> from_;
   std::vector<bool> soon_;  // by choice: it was found to start as soon as its inputs are there
   std::vector<std::uint32_t> layer_, next_layer_;
-  std::vector<std::uint32_t> machines_;
+  std::vector<std::uint32_t> machines_, nearest_;
   struct Cached {
     std::uint64_t request = 0;
     Skyline skyline;
