@@ -44,9 +44,11 @@ struct WorldOptions {
 
 class World {
  public:
-  // An error if the experiment cannot run: unknown scheduler, a function without a profile or that fits no machine.
+  // An error if the experiment cannot run: unknown scheduler, a function without a profile or that fits no machine. The
+  // experiment outlives the world.
   [[nodiscard]] static Result<std::unique_ptr<World>> make(const Experiment& experiment, WorldOptions options,
                                                            std::string_view trace_text = {});
+  static void make(Experiment&&, WorldOptions, std::string_view = {}) = delete;
   ~World();
   // Runs to the end, or until an invariant breaks; then Result::violation says which.
   [[nodiscard]] RunResult run();

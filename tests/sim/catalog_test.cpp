@@ -49,7 +49,8 @@ TEST(Catalog, NobodyWaitsForEverNothingAbortsAndOursMeetsWhatCanBeMet) {
 
 // Three branches of a lone request on four vCPUs: each alone would take two of them, and the third would be late.
 TEST(Catalog, BranchesOfARequestLeaveRoomForEachOther) {
-  auto world = World::make(random_world(1037).experiment, {.scheduler = "sluice", .seed = 1037});
+  const Experiment experiment = random_world(1037).experiment;
+  auto world = World::make(experiment, {.scheduler = "sluice", .seed = 1037});
   ASSERT_TRUE(world.ok());
   const RunResult result = (*world)->run();
   EXPECT_EQ(result.met, result.requests);
