@@ -1,5 +1,6 @@
 // Experiment and workload as plain data: what `sluice sim` runs. Defaults are those of docs/documents.md.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -74,6 +75,11 @@ struct Noise {
   double drift_per_minute = 0;  // times grow by so much of what they were at first, away from the profile,
   double drift_max = 1;         // up to this
   std::vector<Slowdown> slow;   // by time
+  // Of functions with these names, in all applications; the others take what their profiles say. Empty: of all.
+  std::vector<std::string> functions;
+  [[nodiscard]] bool is_of(const std::string& function) const {
+    return functions.empty() || std::find(functions.begin(), functions.end(), function) != functions.end();
+  }
   friend bool operator==(const Noise&, const Noise&) = default;
 };
 

@@ -30,6 +30,8 @@ Duration execution(const WorldState& world, const StartBatch& command, Time now)
   if (const double neighbours = world.machines.neighbours(command); neighbours > 0) {
     ms += neighbours * (profile.latency(actual, true).mean_ms - alone.mean_ms);
   }
+  if (world.experiment.noise && !world.experiment.noise->is_of(deployment.application->function(command.function).name))
+    return Duration::ms(ms);
   const BatchMember& oldest = command.members.front();
   const double sigma =
       world.experiment.noise ? world.experiment.noise->sigma : (alone.mean_ms > 0 ? alone.sd_ms / alone.mean_ms : 0);

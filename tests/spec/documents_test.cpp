@@ -143,6 +143,8 @@ Loaded with_noise(const std::string& noise) {
 }
 
 TEST(Documents, MachinesMaySlowDownAndRecover) {
+  EXPECT_EQ(std::get<Experiment>(*with_noise("{sigma: 0.3, functions: [f, g]}").document).noise,
+            (Noise{.sigma = 0.3, .functions = {"f", "g"}}));
   const Loaded loaded = with_noise("{sigma: 0.1, slow: [{at: 20s, factor: 1.6}, {at: 1m, factor: 1}]}");
   ASSERT_TRUE(loaded.document.has_value());
   EXPECT_EQ(std::get<Experiment>(*loaded.document).noise,

@@ -202,6 +202,9 @@ Noise read_noise(const Cursor& cursor) {
     drift.finish();
   }
   if (auto field = fields.optional("slow")) out.slow = read_slowdowns(*field);
+  if (auto field = fields.optional("functions")) {
+    for (const Cursor& item : field->items(true)) out.functions.push_back(item.name().value_or(""));
+  }
   fields.finish();
   return out;
 }
