@@ -20,6 +20,16 @@ struct Expected {
   [[nodiscard]] Duration whole() const { return moving + execution; }
 };
 
+// The first member from a position of the queue on: whoever is there, or who was promised a place in the batch.
+std::uint32_t next_member(const policy::Queue& queue, const policy::Proposal& proposal, std::uint32_t position) {
+  if (!proposal.reservation.valid()) return position;
+  while (queue.waiting[position].reservation != proposal.reservation) {
+    ++position;
+    CHECK(position < queue.waiting.size());
+  }
+  return position;
+}
+
 Expected expected_time(const State& state, const policy::Queue& queue, const policy::Proposal& proposal) {
   const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
   const plan::Candidate* candidate = plan::find(candidates, proposal.configuration);
@@ -28,8 +38,10 @@ Expected expected_time(const State& state, const policy::Queue& queue, const pol
     return {.execution = state.books.promised_time(proposal.invoker, proposal.reservation)};
   }
   profile::BatchInputs inputs;
-  for (std::uint32_t i = 0; i < proposal.members; ++i) {
-    const policy::Waiting& member = queue.waiting[proposal.first + i];
+  std::uint32_t position = proposal.first;
+  for (std::uint32_t i = 0; i < proposal.members; ++i, ++position) {
+    position = next_member(queue, proposal, position);
+    const policy::Waiting& member = queue.waiting[position];
     if (!member.inputs_at.valid()) continue;
     inputs.add(member.inputs_at == proposal.invoker, member.bytes);
   }
@@ -40,8 +52,10 @@ void start_members(State& state, Slot slot, policy::QueueId queue, const policy:
                    StartBatch& start) {
   Batch& batch = state.batches[slot];
   start.members.reserve(proposal.members);
+  std::uint32_t position = proposal.first;
   for (std::uint32_t i = 0; i < proposal.members; ++i) {
-    const policy::Waiting waiting = take_waiting(state, queue, proposal.first);
+    position = next_member(state.queues[queue], proposal, position);
+    const policy::Waiting waiting = take_waiting(state, queue, position);
     const Place place = place_of(waiting);
     Request& request = state.requests[*state.runs.request_of(place)];
     if (waiting.reservation.valid())
@@ -72,9 +86,10 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   const Expected expected = expected_time(state, queue, proposal);
   const Claim claim{proposal.configuration, queue.shared, state.now, state.now + expected.whole()};
   const BatchId id = state.batches.next_id();
-  const auto positions = proposal.reservation.valid()
-                             ? state.books.take_reserved(proposal.invoker, proposal.reservation, id, claim)
-                             : state.books.take(proposal.invoker, id, claim);
+  const auto positions =
+      proposal.reservation.valid()
+          ? state.books.take_reserved(proposal.invoker, proposal.reservation, id, claim, proposal.members)
+          : state.books.take(proposal.invoker, id, claim);
   if (!positions) return false;
   const Slot slot = state.batches.add(id);
   Batch& batch = state.batches[slot];

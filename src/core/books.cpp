@@ -23,6 +23,19 @@ void erase_booking(policy::Invoker& invoker, std::vector<policy::Booking>::itera
   invoker.bookings.pop_back();
 }
 
+// A promise is made to so many from now on; to nobody: it is no more.
+void change_members(policy::Invoker& invoker, std::vector<policy::Booking>::iterator promise, std::uint32_t members) {
+  CHECK(promise->reserved && members <= promise->configuration.batch);
+  invoker.open -= promise->open() ? 1 : 0;
+  promise->members = members;
+  if (members > 0) {
+    invoker.open += promise->open() ? 1 : 0;
+    return;
+  }
+  --invoker.reserved;
+  erase_booking(invoker, promise);
+}
+
 // Those no batch runs on, but for batches that are ending; where a machine shrank, batches may run on more than it has.
 std::uint32_t vcpus_free(const policy::Invoker& invoker) {
   std::uint32_t taken = 0;
@@ -208,11 +221,12 @@ std::optional<SlicePositions> Books::take(InvokerId id, BatchId batch, const Cla
 }
 
 std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
-                                                   const Claim& claim) {
+                                                   const Claim& claim, std::uint32_t members) {
   policy::Invoker& invoker = invokers_[id.index()];
   const auto it = find_booking(invoker, reservation.value(), true);
   const SlicePositions positions = it->positions;
-  if (!invoker.usable || invoker.vcpu_free < claim.configuration.vcpu) return std::nullopt;
+  // Also where nothing new begins: a machine that drains does what it has promised.
+  if (invoker.vcpu_free < claim.configuration.vcpu) return std::nullopt;
   if (!room_for_promise(invoker, *it, claim.from)) return std::nullopt;
   if (positions.slices != 0) {
     const policy::Gpu& gpu = invoker.gpus[positions.gpu];
@@ -222,9 +236,11 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
     return std::nullopt;
   }
   Claim promised = claim;  // as long as was promised, which is longer than what is expected
-  promised.to = claim.from + (it->to - it->from);
-  erase_booking(invoker, it);
-  --invoker.reserved;
+  const Duration length = it->to - it->from;
+  promised.to = claim.from + length;
+  it->from = promised.to;
+  it->to = it->from + length;
+  change_members(invoker, it, it->members - members);
   hold(invoker, batch, promised, positions);
   expect_end(invoker, invoker.bookings.back());
   return positions;
@@ -347,14 +363,24 @@ void Books::reserve(InvokerId id, ReservationId reservation, const policy::Reser
                               .configuration = reserved.configuration,
                               .positions = reserved.positions,
                               .function = reserved.function,
-                              .latest = reserved.latest});
+                              .latest = reserved.latest,
+                              .queue = reserved.queue});
   ++invoker.reserved;
+  invoker.open += invoker.bookings.back().open() ? 1 : 0;
+}
+
+void Books::share(InvokerId id, ReservationId reservation, Time latest) {
+  policy::Invoker& invoker = invokers_[id.index()];
+  const auto it = find_booking(invoker, reservation.value(), true);
+  CHECK(it->open());
+  it->latest = std::min(it->latest, latest);
+  change_members(invoker, it, it->members + 1);
 }
 
 void Books::unreserve(InvokerId id, ReservationId reservation) {
   policy::Invoker& invoker = invokers_[id.index()];
-  erase_booking(invoker, find_booking(invoker, reservation.value(), true));
-  --invoker.reserved;
+  const auto it = find_booking(invoker, reservation.value(), true);
+  change_members(invoker, it, it->members - 1);
 }
 
 Duration Books::promised_time(InvokerId id, ReservationId reservation) const {

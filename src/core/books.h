@@ -50,9 +50,10 @@ class Books {
 
   // Takes what the batch needs from now on; nothing if it does not fit, also not beside what is promised to others.
   [[nodiscard]] std::optional<SlicePositions> take(InvokerId id, BatchId batch, const Claim& claim);
-  // Turns a promise into a running batch; nothing if something that should have ended still runs there.
+  // Turns a promise into a running batch of so many of those it was made to; nothing if something that should have
+  // ended still runs there. The others keep the promise, of the time after that.
   [[nodiscard]] std::optional<SlicePositions> take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
-                                                            const Claim& claim);
+                                                            const Claim& claim, std::uint32_t members);
   // What a batch takes that runs already, whoever started it; false if that cannot be: others hold those slices.
   [[nodiscard]] bool take_running(InvokerId id, const RunningBatch& batch, Time now);
   void give_back(InvokerId id, BatchId batch);
@@ -70,6 +71,9 @@ class Books {
 
   // REQUIRES: the reservation was found free with first_gap(), and nothing was booked since.
   void reserve(InvokerId id, ReservationId reservation, const policy::Reserved& reserved);
+  // The promise is made to one more, whose own last start is `latest`. REQUIRES: it is open.
+  void share(InvokerId id, ReservationId reservation, Time latest);
+  // Of one of those it was made to.
   void unreserve(InvokerId id, ReservationId reservation);
   [[nodiscard]] Duration promised_time(InvokerId id, ReservationId reservation) const;
 

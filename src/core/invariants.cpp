@@ -157,9 +157,21 @@ std::string broken_invoker(const State& state, std::size_t i, const Sums& at) {
   if (at.running != invoker.running) {
     return str("invoker ", i, ": ", at.running, " batches run, the books say ", invoker.running);
   }
-  if (at.promised != invoker.reserved || at.promised + at.running != invoker.bookings.size()) {
-    return str("invoker ", i, ": ", at.promised, " promises, the books say ", invoker.reserved);
+  std::uint32_t promises = 0, promised = 0, open = 0;
+  for (const policy::Booking& booking : invoker.bookings) {
+    if (!booking.reserved) continue;
+    ++promises;
+    promised += booking.members;
+    open += booking.open() ? 1 : 0;
+    if (booking.members == 0 || booking.members > booking.configuration.batch)
+      return str("invoker ", i, ": ", booking.members, " places of ", booking.configuration.batch, " are promised");
   }
+  if (promises != invoker.reserved || open != invoker.open || promises + at.running != invoker.bookings.size()) {
+    return str("invoker ", i, ": ", promises, " promises, ", open, " of them open, the books say ", invoker.reserved,
+               " and ", invoker.open);
+  }
+  if (at.promised != promised)
+    return str("invoker ", i, ": requests hold ", at.promised, " promises, the books ", promised);
   if (invoker.memory - invoker.memory_free != at.host_memory)
     return str("invoker ", i, ": host memory does not add up");
   for (std::size_t f = 0; f < state.applications.functions().size(); ++f) {

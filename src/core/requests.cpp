@@ -35,8 +35,11 @@ std::optional<Slot> Requests::find(RequestId id) const {
 
 void Requests::promise(Slot slot, const std::vector<policy::Reserved>& reserved, Books& books) {
   for (const policy::Reserved& r : reserved) {
-    const ReservationId id(next_reservation_++);
-    books.reserve(r.invoker, id, r);
+    const ReservationId id = r.joins.valid() ? r.joins : ReservationId(next_reservation_++);
+    if (r.joins.valid())
+      books.share(r.invoker, id, r.latest);
+    else
+      books.reserve(r.invoker, id, r);
     values_[slot].promises.push_back({r.stage, id, r.invoker, r.from, r.latest});
   }
 }

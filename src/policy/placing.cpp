@@ -13,23 +13,27 @@
 namespace sluice::policy {
 namespace {
 
+constexpr double kNinetyNine = 2.33;  // standard deviations: 99 of 100 take no longer
+constexpr double kSpreadMost = 0.5;   // of times that were just learned it may be anything
 constexpr double kUnplaceable = std::numeric_limits<double>::infinity();
 
-const Queue* queue_of(const View& view, const ApplicationModel& model, FunctionId function) {
+const Queue* queue_of(const View& view, const ApplicationModel& model, std::size_t in_model) {
   for (const Queue& queue : view.queues) {
-    if (queue.application == model.id && queue.function == function && queue.handler == nullptr) return &queue;
+    if (queue.application == model.id && queue.model_stage == in_model && queue.handler == nullptr) return &queue;
   }
   return nullptr;
 }
 
 // Moving the inputs of a stage to a machine takes no longer than this: which of several predecessors counts is known
-// when they have ended.
-Duration moving(const View& view, const Function& function, std::span<const InvokerId> from, InvokerId to) {
+// when they have ended. Others who share its batch have theirs there.
+Duration moving(const View& view, const Function& function, std::span<const InvokerId> from, InvokerId to,
+                std::uint32_t others) {
   Duration longest;
   for (const InvokerId source : from) {
     if (!source.valid()) continue;
     profile::BatchInputs inputs;
     inputs.add(source == to, function.input_bytes.value_or(Bytes{}));
+    for (std::uint32_t i = 0; i < others; ++i) inputs.add(true, function.input_bytes.value_or(Bytes{}));
     longest = std::max(longest, profile::transfer_time(view.transfer, inputs));
   }
   return longest;
@@ -38,10 +42,12 @@ Duration moving(const View& view, const Function& function, std::span<const Invo
 // How long a batch of a queue is promised its place: as long as the slowest of those that were seen lately took, with
 // what they take besides on the way to a worker and back. The usual time instead, with more kept back before the
 // deadline, broke a third of all promises under load where times were off by 30 %.
-double promised_ms(const Queue& queue, double ms) {
+// Of few executions the slowest says little of the slowest there will be: what the profile says of their spread counts.
+double promised_ms(const Queue& queue, double ms, double sd_ms) {
   // A measured time is the expected one but for rounding: promises of exact times stay exact.
   constexpr double kSame = 1e-6;
-  const double slowest = queue.pace.slowest();
+  const double believed = queue.pace.slower() * (1 + kNinetyNine * std::min(kSpreadMost, sd_ms / ms));
+  const double slowest = std::max(queue.pace.slowest(), believed);
   return ms * (std::abs(slowest - 1) < kSame ? 1 : slowest) + std::max(0.0, queue.pace.beside_ms());
 }
 
@@ -69,7 +75,7 @@ const Placing::Order& Placing::order_of(const View& view, const ApplicationModel
     for (const Graph::Node n : graph.successors(s)) out.after.push_back(n);
     const std::size_t in_model = model.planner->model().find(workflow.stages[s].name);
     if (workflow.stages[s].kind != Stage::Kind::run || in_model >= model.planner->model().stages.size()) continue;
-    const Queue* queue = queue_of(view, model, workflow.stages[s].function);
+    const Queue* queue = queue_of(view, model, in_model);
     CHECK(queue != nullptr);
     out.runs = true;
     out.queue = queue->id;
@@ -79,6 +85,28 @@ const Placing::Order& Placing::order_of(const View& view, const ApplicationModel
       if (is_possible(view, *queue, c.configuration)) possible.push_back(&c);
     }
     out.choices = worth_a_look(possible);
+    if (!out.choices.empty()) out.batches = worth_sharing(possible, out.choices.front().configuration.batch);
+    const auto most = [&](const Configuration& c) {
+      Dollars dearest = 0;
+      std::uint32_t fewer = 0;  // as many would run a smaller batch
+      for (const plan::Candidate& other : model.planner->model().stages[in_model].candidates) {  // by batch
+        Configuration same = other.configuration;
+        same.batch = c.batch;
+        if (same != c || other.configuration.batch > c.batch) continue;
+        dearest = std::max(dearest, model.application->prices.per_ms(c) * other.ms / (fewer + 1));
+        fewer = other.configuration.batch;
+      }
+      return dearest;
+    };
+    const plan::ModelStage& modelled = model.planner->model().stages[in_model];
+    for (std::vector<Choice>* choices : {&out.choices, &out.batches}) {
+      for (Choice& choice : *choices) {
+        choice.most = most(choice.configuration);
+        const plan::Candidate* candidate = plan::find(modelled.candidates, choice.configuration);
+        choice.sd_ms = modelled.sd_ms[static_cast<std::size_t>(candidate - modelled.candidates.data())];
+        out.spread = std::max(out.spread, std::min(kSpreadMost, choice.sd_ms / choice.ms));
+      }
+    }
   }
   Dollars cost = 0;
   for (std::size_t i = order.stages.size(); i-- > 0;) {
@@ -91,8 +119,7 @@ const Placing::Order& Placing::order_of(const View& view, const ApplicationModel
       stage.rest_ms = std::max(stage.rest_ms, after.wait.to_ms() + least + after.rest_ms);
     }
     double least = stage.runs ? kUnplaceable : 0;
-    for (const Choice& c : stage.choices)
-      least = std::min(least, model.application->prices.per_ms(c.configuration) * c.ms);
+    for (const Choice& c : stage.choices) least = std::min(least, c.most);
     cost += least;
   }
   return order;
@@ -113,9 +140,20 @@ double Placing::doubt(const View& view, ApplicationId application) {
   for (const StageToPlace& stage : order_of(view, view.application(application)).stages) {
     if (!stage.runs) continue;
     const Pace& pace = view.queue(stage.queue).pace;
-    most = std::max(most, pace.slowest() / pace.slower() - 1);
+    most = std::max({most, pace.slowest() / pace.slower() - 1, kNinetyNine * stage.spread});
   }
   return std::min(most, 1.0);
+}
+
+double Placing::slower(const View& view, ApplicationId application) {
+  double most = 1;
+  for (const StageToPlace& stage : order_of(view, view.application(application)).stages) {
+    if (!stage.runs) continue;
+    const Queue& queue = view.queue(stage.queue);
+    for (const Choice& c : stage.choices)
+      most = std::max(most, promised_ms(queue, c.ms, c.sd_ms) / (c.ms + kNinetyNine * c.sd_ms));
+  }
+  return most;
 }
 
 // What is derived of an application counts only what some machine holds.
@@ -153,8 +191,10 @@ std::vector<Placing::Choice> Placing::worth_a_look(const std::vector<const plan:
     return a.configuration.batch == b.configuration.batch && a.configuration.device == b.configuration.device;
   };
   std::vector<const plan::Candidate*> kept;
+  std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
+  for (const plan::Candidate* c : candidates) fewest = std::min<std::uint32_t>(fewest, c->configuration.batch);
   for (const plan::Candidate* c : candidates) {
-    if (c->configuration.batch > 1) continue;
+    if (c->configuration.batch > fewest) continue;
     const auto better = [&](const plan::Candidate* other) {
       return same_kind(*other, *c) && other->cost <= c->cost &&
              std::tuple(other->ms, other->cost, other->configuration) < std::tuple(c->ms, c->cost, c->configuration);
@@ -177,8 +217,32 @@ std::vector<Placing::Choice> Placing::worth_a_look(const std::vector<const plan:
   return out;
 }
 
-// Those with the fewest bookings: where the first gaps are, mostly.
-void Placing::choose_machines(const View& view, std::size_t most) {
+// Of every larger batch the one that takes the least, and the fastest.
+std::vector<Placing::Choice> Placing::worth_sharing(const std::vector<const plan::Candidate*>& candidates,
+                                                    std::uint32_t fewest) {
+  const auto taken = [](const plan::Candidate* c) {
+    return std::tuple(c->ms * std::max<std::uint32_t>(c->configuration.slices, c->configuration.vcpu), c->ms,
+                      c->configuration);
+  };
+  const auto time = [](const plan::Candidate* c) { return std::tuple(c->ms, c->cost, c->configuration); };
+  std::map<std::uint32_t, std::pair<const plan::Candidate*, const plan::Candidate*>> by_batch;
+  for (const plan::Candidate* c : candidates) {
+    if (c->configuration.batch == fewest) continue;
+    auto& [least, fastest] = by_batch[c->configuration.batch];
+    if (least == nullptr || taken(c) < taken(least)) least = c;
+    if (fastest == nullptr || time(c) < time(fastest)) fastest = c;
+  }
+  std::vector<Choice> out;
+  for (const auto& [batch, best] : by_batch) {
+    out.push_back({best.first->configuration, best.first->ms});
+    if (best.second != best.first) out.push_back({best.second->configuration, best.second->ms});
+  }
+  return out;
+}
+
+// Those with the fewest bookings: where the first gaps are, mostly. And those where batches of the application have
+// places left.
+void Placing::choose_machines(const View& view, const ApplicationModel& model, std::size_t most) {
   machines_.clear();
   for (const Invoker& invoker : view.invokers) {
     if (invoker.usable) machines_.push_back(invoker.id.value());
@@ -191,12 +255,21 @@ void Placing::choose_machines(const View& view, std::size_t most) {
     machines_.resize(most);
   }
   std::sort(machines_.begin(), machines_.end(), fewer);
+  std::size_t looked = 0;
+  for (const Invoker& invoker : view.invokers) {
+    if (invoker.open == 0 || !invoker.usable) continue;
+    const auto takes_more = [&](const Booking& b) { return b.open() && view.queue(b.queue).application == model.id; };
+    if (std::ranges::none_of(invoker.bookings, takes_more)) continue;
+    if (std::ranges::find(machines_, invoker.id.value()) == machines_.end()) machines_.push_back(invoker.id.value());
+    if (++looked == kMachinesWithPlaces) break;
+  }
 }
 
 // The configurations that would be best on free machines, into guide_: nothing could be better if they are in time.
 // False: that is not known.
 bool Placing::guide(const Request& request, const Order& order, double available_ms, const Preference& preference) {
-  if (preference.counts_waste) return false;
+  const auto shares = [](const StageToPlace& stage) { return !stage.batches.empty(); };
+  if (preference.counts_waste || (preference.opens && std::ranges::any_of(order.stages, shares))) return false;
   const bool cheapest = preference.scarcity == nullptr && preference.cost_weight == 1;
   if (preference.scarcity == nullptr && !cheapest && preference.cost_weight != 0) return false;
   guide_.assign(order.stages.size(), 0);
@@ -240,7 +313,7 @@ const Skyline& Placing::skyline_of(const View& view, std::uint32_t invoker, std:
   own_.clear();
   for (std::uint32_t w = way; w != Way::kNone; w = ways_[w].before) {
     const Reserved& r = ways_[w].last;
-    if (!r.invoker.valid() || r.invoker.value() != invoker) continue;
+    if (!r.invoker.valid() || r.invoker.value() != invoker || r.joins.valid()) continue;
     own_.push_back({.reserved = true,
                     .from = r.from,
                     .to = r.to,
@@ -322,9 +395,51 @@ std::optional<Gap> Placing::gap_at(const Skyline& skyline, const Queue& queue, c
 
 void Placing::offer(const Request& request, const StageToPlace& stage, const Way& next) {
   if (next.end + Duration::ms(stage.rest_ms) > request.deadline) return;
-  if (request.cost_limit && PicoDollars::from_dollars(next.cost + stage.rest_cost) > *request.cost_limit) return;
+  if (request.cost_limit && PicoDollars::from_dollars(next.most + stage.rest_cost) > *request.cost_limit) return;
   next_layer_.push_back(static_cast<std::uint32_t>(ways_.size()));
   ways_.push_back(next);
+}
+
+// Places in batches that were promised to others: whose inputs are there too, and who is ready in time.
+void Placing::join_others(const View& view, const ApplicationModel& model, const Request& request,
+                          const StageToPlace& stage, const Invoker& invoker, std::uint32_t way, Time ready) {
+  const auto elsewhere = [&](InvokerId source) { return source.valid() && source != invoker.id; };
+  if (invoker.open == 0 || std::ranges::any_of(from_, elsewhere)) return;
+  const Way so_far = way == Way::kNone ? Way{.end = view.now, .finish = view.now} : ways_[way];
+  const Queue& queue = view.queue(stage.queue);
+  for (const Booking& b : invoker.bookings) {
+    if (!b.open() || b.queue != stage.queue || b.from < ready) continue;
+    bool twice = false;  // another stage of this request is in it
+    for (std::uint32_t w = way; w != Way::kNone; w = ways_[w].before)
+      twice = twice || (ways_[w].last.joins.valid() && ways_[w].last.joins.value() == b.owner);
+    const auto same = [&](const Choice& c) { return c.configuration == b.configuration; };
+    const std::vector<Choice>& list =
+        b.configuration.batch > stage.choices.front().configuration.batch ? stage.batches : stage.choices;
+    const auto choice = std::ranges::find_if(list, same);
+    if (twice || choice == list.end()) continue;  // or it is of other plans
+    const double per_ms = model.application->prices.per_ms(b.configuration);
+    const double members = b.members + 1;
+    const Duration length = b.to - b.from;
+    if (b.from > request.deadline - length - Duration::ms(stage.rest_ms)) continue;
+    offer(request, stage,
+          {.before = way,
+           .last = {.stage = stage.stage,
+                    .invoker = invoker.id,
+                    .configuration = b.configuration,
+                    .positions = b.positions,
+                    .from = b.from,
+                    .to = b.to,
+                    .function = queue.shared,
+                    .queue = queue.id,
+                    .joins = ReservationId(b.owner)},
+           .inputs_at = invoker.id,
+           .end = b.to,
+           .finish = std::max(so_far.finish, b.to),
+           .cost = so_far.cost + per_ms * length.to_ms() / members,
+           .most = so_far.most + per_ms * (length.to_ms() - choice->ms) + choice->most,
+           .taken = so_far.taken,
+           .company = members});
+  }
 }
 
 // All ways to place one more stage after those of `way`: of every choice the earliest end, there and where the inputs
@@ -349,41 +464,63 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
                   .end = ready,
                   .finish = std::max(so_far.finish, ready),
                   .cost = so_far.cost,
-                  .taken = so_far.taken});
+                  .most = so_far.most,
+                  .taken = so_far.taken,
+                  .company = so_far.company});
   }
   const Queue& queue = view.queue(stage.queue);
   const Function& function = model.application->function(queue.function);
-  soonest_.assign(stage.choices.size(), {.end = Time::max()});
-  soon_.assign(stage.choices.size(), false);
+  const std::size_t alone = stage.choices.size(), choices = alone + (preference.opens ? stage.batches.size() : 0);
+  const double calls = preference.opens ? preference.calls_per_ms : 0;
+  soonest_.assign(choices, {.end = Time::max()});
+  soon_.assign(choices, false);
   if (guided_) {
-    soon_.assign(stage.choices.size(), true);
+    soon_.assign(choices, true);
     soon_[guide_[index]] = false;
   }
   const auto look_at = [&](const Invoker& invoker) {
+    if (!guided_) join_others(view, model, request, stage, invoker, way, ready);
     if (std::ranges::all_of(soon_, [](bool soon) { return soon; })) return;
     const Skyline& skyline = skyline_of(view, invoker.id.value(), way);
-    const Duration move = moving(view, function, from_, invoker.id);
     const bool near = std::ranges::find(from_, invoker.id) != from_.end();
-    for (std::size_t k = 0; k < stage.choices.size(); ++k) {
-      const Configuration& c = stage.choices[k].configuration;
-      const double ms = stage.choices[k].ms;
+    for (std::size_t k = 0; k < choices; ++k) {
+      const Choice& choice = k < alone ? stage.choices[k] : stage.batches[k - alone];
+      const Configuration& c = choice.configuration;
+      const double ms = choice.ms;
       if (soon_[k] || !invoker.holds(c) || !view.ever_allowed(queue, c)) continue;
       if (!invoker.warm) rooms_at(view, queue, invoker, c);
-      const Duration length = move + Duration::ms(promised_ms(queue, ms));
+      const Duration move = moving(view, function, from_, invoker.id, c.batch - 1);
+      const Duration length = move + Duration::ms(promised_ms(queue, ms, choice.sd_ms));
       const Time latest = request.deadline - length - Duration::ms(stage.rest_ms);
       const auto at = [&](const Gap& gap) {
         const Span span{gap.from, gap.from + length};
         const Scarcity* scarcity = preference.scarcity;
-        double taken = scarcity == nullptr ? 0 : scarcity->of(c, ms);
+        // Those who come while it waits for its turn, and those who were with it in the batch before.
+        const double company =
+            preference.opens
+                ? std::min<double>(c.batch, std::max(so_far.company, std::min(preference.company,
+                                                                              1 + calls * (gap.from - ready).to_ms())))
+                : 1;
+        double taken = scarcity == nullptr ? 0 : scarcity->of(c, ms) / company;
         if (scarcity != nullptr && preference.counts_waste)
           taken += scarcity->wasted_by(skyline, c, gap.positions, span);
+        const double per_ms = model.application->prices.per_ms(c);
         return Way{.before = way,
-                   .last = {stage.stage, invoker.id, c, gap.positions, span.from, span.to, queue.shared},
+                   .last = {.stage = stage.stage,
+                            .invoker = invoker.id,
+                            .configuration = c,
+                            .positions = gap.positions,
+                            .from = span.from,
+                            .to = span.to,
+                            .function = queue.shared,
+                            .queue = queue.id},
                    .inputs_at = invoker.id,
                    .end = span.to,
                    .finish = std::max(so_far.finish, span.to),
-                   .cost = so_far.cost + model.application->prices.per_ms(c) * (move.to_ms() + ms),
-                   .taken = so_far.taken + taken};
+                   .cost = so_far.cost + per_ms * (move.to_ms() + ms) / company,
+                   .most = so_far.most + per_ms * move.to_ms() + choice.most,
+                   .taken = so_far.taken + taken,
+                   .company = company};
       };
       auto gap = gap_at(skyline, queue, invoker, c, {ready, length});
       if (!gap || gap->from > latest) continue;
@@ -391,6 +528,14 @@ void Placing::extend(const View& view, const ApplicationModel& model, const Requ
         offer(request, stage, next);
       else if (next.end < soonest_[k].end)
         soonest_[k] = next;
+      // Later others may have come to share it.
+      if (calls > 0 && c.batch > so_far.company) {
+        const Time full = ready + Duration::ms((c.batch - so_far.company) / calls);
+        if (const Time start = std::min(full, latest); start > gap->from) {
+          const auto late = gap_at(skyline, queue, invoker, c, {start, length});
+          if (late && late->from <= latest) offer(request, stage, at(*late));
+        }
+      }
       soon_[k] = gap->from == ready && !preference.counts_waste;  // elsewhere it would start and end no sooner
       for (std::size_t n = 1; preference.counts_waste && n < kStarts; ++n) {
         const Time closes = skyline.closes(gap->from, c, gap->positions.gpu);
@@ -467,7 +612,7 @@ void Placing::prune(const Order& order, std::size_t index, bool by_taken) {
 }
 
 Placed Placing::result_of(const Order& order, const Request& request, std::uint32_t way) const {
-  Placed out{.finish = ways_[way].finish, .cost = ways_[way].cost, .taken = ways_[way].taken};
+  Placed out{.finish = ways_[way].finish, .cost = ways_[way].most, .taken = ways_[way].taken};
   std::vector<Time> latest(order.stages.size(), request.deadline);  // end of each, by stage
   for (std::uint32_t w = way, i = static_cast<std::uint32_t>(order.stages.size()); w != Way::kNone;
        w = ways_[w].before) {
@@ -490,7 +635,7 @@ std::optional<Placed> Placing::place(const View& view, const Request& request, c
   const double available_ms = (request.deadline - view.now).to_ms();
   if (alone_ms(view, request.application) > available_ms) return std::nullopt;
   ++request_;
-  choose_machines(view, preference.counts_waste ? kMachinesForWaste : kMachines);
+  choose_machines(view, model, preference.counts_waste ? kMachinesForWaste : kMachines);
   const auto search = [&] {
     ways_.clear();
     layer_.assign(1, Way::kNone);

@@ -23,7 +23,7 @@ struct Proposal {
   InvokerId invoker;
   std::uint32_t members = 1;  // ≤ configuration.batch
   std::uint32_t first = 0;    // first + members ≤ what waits
-  ReservationId reservation;  // what was promised to it; none: what is free
+  ReservationId reservation;  // what was promised to its members, which need not be side by side; none: what is free
   Time latest = Time::max();  // it may start; later it is not run
   Level load = Level::none;   // above none: nothing starts, the function is loaded there, as far as this
   std::uint16_t gpu = 0;      // there: level device
@@ -117,6 +117,8 @@ struct Reserved {
   Time from, to;
   SharedFunctionId function = {};
   Time latest = Time::max();  // it may start so that the whole request is still in time
+  QueueId queue = {};         // whose invocations may take the places that its batch has left
+  ReservationId joins = {};   // a place in a batch that was promised to others; none: a batch of its own
 };
 
 struct Admitted {

@@ -18,11 +18,34 @@ bool is_promised_in(const View& view, ApplicationId application) {
   return Placing::placeable(view.application(application).application->workflow);
 }
 
+// While more is asked for than can be done, every application gets the same share of its requests in: whoever takes
+// little, or has more time, would else find all the gaps.
+class Turns {
+ public:
+  // One more request came, and so much of it may be let in.
+  void add(ApplicationId application, double share) {
+    if (application.index() >= left_.size()) left_.resize(application.index() + 1, kMost);
+    double& left = left_[application.index()];
+    left = std::min(left + share, kMost);
+  }
+  [[nodiscard]] bool has_one(ApplicationId application) const { return left_[application.index()] >= 1; }
+  void take(ApplicationId application) {
+    double& left = left_[application.index()];
+    left = std::max(left - 1, 0.0);
+  }
+  void visit(Archive& a) { a(left_); }
+
+ private:
+  static constexpr double kMost = 4;
+  std::vector<double> left_;  // by ApplicationId
+};
+
 class Slo final : public Admission {
  public:
   Slo(const Parameters& parameters, std::unique_ptr<Admission> others)
       : cost_weight_(parameter_or(parameters, "cost_weight", 1)),
         prices_(parameter_or(parameters, "prices", 1) != 0),
+        batches_(parameter_or(parameters, "batches", 1) != 0),
         others_(std::move(others)) {}
 
   Admitted admit(const View& view, const RequestArrived& request) override {
@@ -31,29 +54,45 @@ class Slo final : public Admission {
       if (others_ != nullptr) return others_->admit(view, request);
       return {.accept = false, .reason = RejectReason::not_reservable};
     }
-    if (request.id != last_asked_) scarcity_.called(view, request.application);  // else it is asked about again
+    const bool is_new = request.id != last_asked_;  // else it is asked about again
+    if (is_new) {
+      scarcity_.called(view, request.application);
+      turns_.add(request.application, kOfCapacity / std::max(1.0, scarcity_.load()));
+    }
     last_asked_ = request.id;
     if (const auto load = missing(view, model)) return {.accept = false, .load = load};
     const double doubt = doubt_of(view, request.application);
     // Not of the time that a request takes by itself: who is alone is let in, or nothing better would ever be learned.
     const double slack_ms = (request.deadline - view.now).to_ms() - placing_.alone_ms(view, request.application);
     const Duration kept = Duration::ms(std::max(0.0, slack_ms) * kKeptBack * doubt);
+    const bool exact = doubt < kExact, tight = prices_ && scarcity_.tight(), over = prices_ && scarcity_.over();
+    if (over && !exact && !turns_.has_one(request.application)) return overloaded(view, request.deadline);
     const Placing::Request wanted{request.application, request.deadline - kept, request.cost_limit};
-    const bool tight = prices_ && scarcity_.tight(), exact = doubt < kExact;
-    const auto placed = placing_.place(
-        view, wanted,
-        {.cost_weight = cost_weight_, .scarcity = tight ? &scarcity_ : nullptr, .counts_waste = tight && exact});
+    const auto placed = placing_.place(view, wanted,
+                                       {.cost_weight = cost_weight_,
+                                        .scarcity = tight ? &scarcity_ : nullptr,
+                                        .counts_waste = tight && exact,
+                                        .opens = tight && batches_,
+                                        .calls_per_ms = scarcity_.calls_per_ms(view, request.application),
+                                        .company = scarcity_.company_of(request.application)});
     if (!placed) {
       if (const auto load = another(view, model, request)) return {.accept = false, .load = load};
       return refused(view, request, wanted);
     }
-    const double allowed = scarcity_.least_of(request.application) * (1 + kSpoils);
-    if (tight && exact && placed->taken > allowed) return spoils(view, *placed);
+    if (over) {
+      const double within = (wanted.deadline - view.now).to_ms() / placing_.slower(view, request.application);
+      const double allowed = scarcity_.least_of(view, request.application, within) * (1 + kSpoils);
+      if (placed->taken > allowed) return overloaded(view, placed->finish);
+    }
+    const auto joins = [](const Reserved& r) { return r.joins.valid(); };
+    scarcity_.promised(request.application, placed->stages.size(),
+                       static_cast<std::size_t>(std::ranges::count_if(placed->stages, joins)));
+    turns_.take(request.application);
     return {.promised = placed->finish, .cost = PicoDollars::from_dollars(placed->cost), .reserved = placed->stages};
   }
 
   void visit(Archive& archive) override {
-    archive(scarcity_, last_asked_, doubts_);
+    archive(scarcity_, turns_, last_asked_, doubts_);
     if (others_ != nullptr) others_->visit(archive);
   }
 
@@ -62,6 +101,9 @@ class Slo final : public Admission {
   static constexpr double kSpoils = 0.05;
   // What is kept back of the slack, where the slowest executions take twice as long as the usual ones.
   static constexpr double kKeptBack = 0.6;
+  // Of what could be done at best, that is promised while more is asked for: between bookings of times that are not
+  // known to the last microsecond some is always lost. More fills every gap up to the deadlines, with what takes more.
+  static constexpr double kOfCapacity = 0.88;
   // Up to here times count as known: what a stretch is left with can be said, and who spoils much be refused.
   static constexpr double kExact = 0.02;
 
@@ -84,8 +126,8 @@ class Slo final : public Admission {
       const SharedFunction& function = view.functions[queue.shared.index()];
       const Stock stock = stock_of(view, function);
       if (stock.ready + stock.loading > 0) continue;
-      constexpr double kAll = std::numeric_limits<double>::infinity();
-      const Wishes::Load wish{.function = function.id, .worth = kAll, .oldest = {.since = view.now}};
+      constexpr double kEverything = std::numeric_limits<double>::infinity();
+      const Wishes::Load wish{.function = function.id, .worth = kEverything, .oldest = {.since = view.now}};
       if (auto place = place_to_load(view, wish)) return place;
     }
     return std::nullopt;
@@ -130,7 +172,7 @@ class Slo final : public Admission {
   }
 
   // It could be in time, but what it would keep others from using is worth more.
-  [[nodiscard]] Admitted spoils(const View& view, const Placed& placed) const {
+  [[nodiscard]] Admitted overloaded(const View& view, Time again) const {
     std::uint32_t slices = 0, vcpus = 0;
     for (const Invoker& invoker : view.invokers) {
       if (!invoker.usable) continue;
@@ -142,15 +184,16 @@ class Slo final : public Admission {
             .reason = RejectReason::overloaded,
             .needed = available * scarcity_.load(),
             .available = available,
-            .retry_after = placed.finish - view.now};
+            .retry_after = again - view.now};
   }
 
   static constexpr Duration kForEver = Duration::s(86'400);
   double cost_weight_;
-  bool prices_;
+  bool prices_, batches_;
   std::unique_ptr<Admission> others_;  // of applications that nothing can be promised to; null: they are refused
   Scarcity scarcity_;
   RequestId last_asked_;
+  Turns turns_;
   std::vector<double> doubts_;  // by ApplicationId
   Placing placing_;             // derived, and scratch
 };
@@ -184,7 +227,12 @@ class KeepPromises final : public Dispatch {
       for (std::size_t i = 0; i < view.queues[q].waiting.size(); ++i) {
         const Waiting& w = view.queues[q].waiting[i];
         if (!w.reservation.valid()) continue;
-        const Time at = w.promised > view.now ? w.promised : w.latest + kTick;
+        Time at = w.promised;
+        if (at <= view.now) {
+          const Booking& promise = promise_of(view, w);
+          if (promise.members > 1) at = promise.closes();  // those who are there go without the others
+        }
+        if (at <= view.now) at = w.latest + kTick;
         if (at > view.now && (!wake || at < *wake)) wake = at;
       }
     }
@@ -207,14 +255,44 @@ class KeepPromises final : public Dispatch {
       out.drop_first = position;
       return true;
     }
-    const Configuration& c = promise_of(view, waiting).configuration;
-    if (!view.fits(queue, c, waiting.reserved_at.value())) return false;
+    const Booking& promise = promise_of(view, waiting);
+    const auto holds = [&](const Waiting& w) { return w.reservation == waiting.reservation; };
+    std::uint32_t members = 1, first = position;
+    if (promise.members > 1) {
+      members = 0;
+      for (auto i = static_cast<std::uint32_t>(queue.waiting.size()); i-- > 0;) {
+        if (!holds(queue.waiting[i])) continue;
+        ++members;
+        first = i;
+      }
+    }
+    // It begins with all of them; without those who come late only once they cost the others time.
+    if (members < promise.members && view.now < promise.closes()) return false;
+    const Configuration c = as_small(queue, promise.configuration, members);
+    const Invoker& invoker = view.invokers[waiting.reserved_at.index()];
+    if (invoker.vcpu_free < c.vcpu || !view.allowed(queue, c)) return false;  // also where it drains
     out.ranked.push_back({.configuration = c,
                           .invoker = waiting.reserved_at,
-                          .first = position,
+                          .members = members,
+                          .first = first,
                           .reservation = waiting.reservation,
                           .latest = waiting.latest});
     return true;
+  }
+
+  // With no more places than are taken, if that is no slower.
+  static Configuration as_small(const Queue& queue, const Configuration& promised, std::uint32_t members) {
+    if (promised.batch == members) return promised;
+    const plan::Candidates& all = queue.planner->model().stages[queue.model_stage].candidates;
+    const plan::Candidate* best = plan::find(all, promised);
+    if (best == nullptr) return promised;
+    for (const plan::Candidate& c : all) {
+      Configuration same = c.configuration;
+      same.batch = promised.batch;
+      if (same != promised || c.configuration.batch < members || c.ms > best->ms) continue;
+      if (c.configuration.batch < best->configuration.batch) best = &c;
+    }
+    return best->configuration;
   }
 
   static bool propose_unpromised(const View& view, const Queue& queue, std::uint32_t position, Proposals& out) {

@@ -17,7 +17,7 @@
 namespace sluice::policy {
 
 // Parameters (our choice): `cost_weight` 1 (the cheapest way that is in time; 0: the one that ends first; between them
-// both count), `prices` 1 (0: nothing is ever scarce).
+// both count), `prices` 1 (0: nothing is ever scarce), `batches` 1 (0: nobody shares a promise).
 // `others`: for applications that nothing can be promised to; null: their requests are refused.
 [[nodiscard]] std::unique_ptr<Admission> make_slo_admission(const Parameters& parameters,
                                                             std::unique_ptr<Admission> others = nullptr);

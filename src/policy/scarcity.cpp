@@ -59,6 +59,11 @@ void Scarcity::called(const View& view, ApplicationId application) {
   if (calls_ >= kCallsBetween || view.now - looked_at_ > kOld) look(view);
 }
 
+double Scarcity::calls_per_ms(const View& view, ApplicationId application) const {
+  if (application.index() >= rates_.size()) return 0;
+  return rates_[application.index()].per_ms(view.now, over_ms(view.application(application)));
+}
+
 bool Scarcity::possible(const Configuration& c) const {
   return c.vcpu <= vcpus_.size && c.slices <= slices_.size;
 }
@@ -66,20 +71,6 @@ bool Scarcity::possible(const Configuration& c) const {
 double Scarcity::of(const Configuration& c, double ms) const {
   if (!possible(c)) return kImpossible;
   return ms * (vcpus_.price * vcpus_.part(c.vcpu) + slices_.price * slices_.part(c.slices));
-}
-
-double Scarcity::priced(const plan::WorkflowModel& model, double vcpu_price, double slice_price) const {
-  double sum = 0;
-  for (const plan::ModelStage& stage : model.stages) {
-    double least = kImpossible;
-    for (const plan::Candidate& c : stage.candidates) {
-      if (!possible(c.configuration) || c.configuration.batch > 1) continue;
-      least = std::min(least, c.ms * (vcpu_price * vcpus_.part(c.configuration.vcpu) +
-                                      slice_price * slices_.part(c.configuration.slices)));
-    }
-    if (least < kImpossible) sum += least * stage.scale.cost;
-  }
-  return sum;
 }
 
 void Scarcity::look_at_machines(const View& view) {
@@ -96,6 +87,53 @@ void Scarcity::look_at_machines(const View& view) {
   }
   vcpus_.units = vcpus / std::max(1u, vcpus_.size);
   slices_.units = slices / std::max(1u, slices_.size);
+}
+
+void Scarcity::promised(ApplicationId application, std::size_t stages, std::size_t joined) {
+  constexpr double kFades = 0.97;
+  if (application.index() >= sharings_.size()) sharings_.resize(application.index() + 1);
+  Sharing& sharing = sharings_[application.index()];
+  sharing.stages = sharing.stages * kFades + static_cast<double>(stages);
+  sharing.batches = sharing.batches * kFades + static_cast<double>(stages - joined);
+}
+
+// How many share a batch: somewhat more than lately, so that who is refused for taking more than that leaves room for
+// those who take less. What could be by the rate of calls alone is never reached in many worlds, and would refuse all.
+double Scarcity::company_of(ApplicationId application) const {
+  constexpr double kMore = 1.5;
+  if (application.index() >= sharings_.size()) return 1;
+  const Sharing& sharing = sharings_[application.index()];
+  return std::max(1.0, kMore * sharing.stages / std::max(sharing.batches, 1e-3));
+}
+
+// Again only where plans or machines are others.
+void Scarcity::look_at_uses(const View& view) {
+  constexpr double kNinetyNine = 2.33;  // standard deviations
+  const std::pair sizes(vcpus_.size, slices_.size);
+  if (sizes != of_sizes_) uses_.clear();
+  of_sizes_ = sizes;
+  uses_.resize(view.applications.size());
+  for (const ApplicationModel& model : view.applications) {
+    LeastUse& use = uses_[model.id.index()];
+    if (model.removed) {
+      use = {};
+      continue;
+    }
+    if (use.planner() == model.planner.get()) continue;
+    std::vector<LeastUse::Points> points;
+    for (const plan::ModelStage& stage : model.planner->model().stages) {
+      LeastUse::Points& of_stage = points.emplace_back();
+      for (std::size_t i = 0; i < stage.candidates.size(); ++i) {
+        const plan::Candidate& c = stage.candidates[i];
+        if (!possible(c.configuration)) continue;
+        of_stage.push_back({.ms = c.ms + kNinetyNine * stage.sd_ms[i],
+                            .vcpu_ms = c.ms * vcpus_.part(c.configuration.vcpu),
+                            .slice_ms = c.ms * slices_.part(c.configuration.slices),
+                            .batch = double(c.configuration.batch)});
+      }
+    }
+    use = LeastUse(model.planner, points);
+  }
 }
 
 void Scarcity::look_at_candidates(const View& view) {
@@ -127,16 +165,20 @@ void Scarcity::look(const View& view) {
   calls_ = 0;
   look_at_machines(view);
   look_at_candidates(view);
+  look_at_uses(view);
   // A whole cluster costs 1 a millisecond: `part` of that are its vCPUs. What is asked for is concave in it.
   const auto prices = [&](double part) {
     return std::pair(vcpus_.units > 0 ? part / vcpus_.units : 0, slices_.units > 0 ? (1 - part) / slices_.units : 0);
   };
-  const auto asked_for = [&](double part) {
+  const auto asked_for = [&](double part, bool alone) {
     double sum = 0;
     for (const ApplicationModel& model : view.applications) {
       if (model.removed || model.id.index() >= rates_.size()) continue;
-      const double rate = rates_[model.id.index()].per_ms(view.now, over_ms(model));
-      if (rate > 0) sum += rate * priced(model.planner->model(), prices(part).first, prices(part).second);
+      const double rate = calls_per_ms(view, model.id);
+      if (rate <= 0) continue;
+      const double within = model.application->objective.latency.to_ms();
+      const double company = alone ? 1 : company_of(model.id);
+      sum += rate * uses_[model.id.index()].at(prices(part).first, prices(part).second, within, company);
     }
     return sum;
   };
@@ -144,18 +186,20 @@ void Scarcity::look(const View& view) {
   double low = slices_.units > 0 ? 0 : 1, high = vcpus_.units > 0 ? 1 : 0;
   for (int i = 0; i < kSteps && high > low; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
-    if (asked_for(a) < asked_for(b))
+    if (asked_for(a, false) < asked_for(b, false))
       low = a;
     else
       high = b;
   }
   const double part = (low + high) / 2;
-  load_ = asked_for(part);
+  load_ = asked_for(part, false);
+  load_alone_ = asked_for(part, true);
   std::tie(vcpus_.price, slices_.price) = prices(part);
-  least_.assign(view.applications.size(), 0);
-  for (const ApplicationModel& model : view.applications) {
-    if (!model.removed) least_[model.id.index()] = priced(model.planner->model(), vcpus_.price, slices_.price);
-  }
+}
+
+double Scarcity::least_of(const View& view, ApplicationId application, double within_ms) {
+  look_at_uses(view);
+  return uses_[application.index()].at(vcpus_.price, slices_.price, within_ms, company_of(application));
 }
 
 double Scarcity::wasted_by(const Skyline& skyline, const Configuration& c, const SlicePositions& positions,

@@ -1,7 +1,7 @@
 // Scarcity: what vCPUs and slices are worth while more is asked for than the cluster can do. Used by reserved admission
 // to choose between places that are all in time, and to refuse those that would spoil the machines for others.
 //
-// Prices: every request takes, at the least, for each stage the candidate that is cheapest at these prices. The prices
+// Prices: every request takes, at the least, what is cheapest at these prices and in time (least_use.h). The prices
 // (one for vCPUs, one for slices, a whole cluster of both together costs 1 a millisecond) are those at which what is
 // asked for comes to the most: by duality that is the load, the share of the cluster that the present mix of requests
 // needs if it is served as well as can be. Below 1 everything fits and nothing is scarce.
@@ -14,10 +14,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/archive.h"
 #include "policy/call_rate.h"
+#include "policy/least_use.h"
 #include "policy/timeline.h"
 #include "policy/view.h"
 
@@ -44,20 +46,25 @@ class Scarcity {
 
   // Of the cluster, that what is asked for needs at best; above 1 not everything can be done in time.
   [[nodiscard]] double load() const { return load_; }
-  // Whether what is taken and spoiled should decide between places.
-  [[nodiscard]] bool tight() const { return load_ > kTight; }
-  // What one request of the application takes at the least, and what a configuration takes for so long: in
-  // milliseconds of the whole cluster.
-  [[nodiscard]] double least_of(ApplicationId application) const {
-    return application.index() < least_.size() ? least_[application.index()] : 0;
-  }
+  // How often an application is called lately.
+  [[nodiscard]] double calls_per_ms(const View& view, ApplicationId application) const;
+  // Whether it is more than can be done, or nearly: what takes or spoils much is refused.
+  [[nodiscard]] bool over() const { return load_ > kTight; }
+  // Whether it is, or would be without batches: what is taken decides between places.
+  [[nodiscard]] bool tight() const { return load_alone_ > kTight || over(); }
+  // What was promised to a request: of so many stages so many joined the batches of others.
+  void promised(ApplicationId application, std::size_t stages, std::size_t joined);
+  [[nodiscard]] double company_of(ApplicationId application) const;
+  // What one request of the application takes at the least if it may take so long, and what a configuration takes for
+  // so long: in milliseconds of the whole cluster. REQUIRES: called() for the application at this instant.
+  [[nodiscard]] double least_of(const View& view, ApplicationId application, double within_ms);
   [[nodiscard]] double of(const Configuration& c, double ms) const;
   // What a booking from `from` to `to` at `positions` would leave unusable around itself, less what was unusable
   // before.
   [[nodiscard]] double wasted_by(const Skyline& skyline, const Configuration& c, const SlicePositions& positions,
                                  const Span& span) const;
 
-  void visit(Archive& a) { a(rates_, vcpus_, slices_, least_, load_, looked_at_, calls_); }
+  void visit(Archive& a) { a(rates_, sharings_, vcpus_, slices_, load_, load_alone_, looked_at_, calls_); }
 
  private:
   static constexpr double kTight = 0.9;  // rates are guesses, and not everything comes evenly
@@ -78,13 +85,21 @@ class Scarcity {
   void look(const View& view);
   void look_at_machines(const View& view);
   void look_at_candidates(const View& view);
-  [[nodiscard]] double priced(const plan::WorkflowModel& model, double vcpu_price, double slice_price) const;
+  void look_at_uses(const View& view);
   [[nodiscard]] bool possible(const Configuration& c) const;
 
-  std::vector<CallRate> rates_;  // by ApplicationId
+  // Of the promises to an application lately, each fading with every request after it.
+  struct Sharing {
+    double stages = 1, batches = 1;
+    void visit(Archive& a) { a(stages, batches); }
+  };
+
+  std::vector<CallRate> rates_;    // by ApplicationId
+  std::vector<Sharing> sharings_;  // likewise
   Kind vcpus_, slices_;
-  std::vector<double> least_;  // by ApplicationId
-  double load_ = 0;
+  std::vector<LeastUse> uses_;                        // by ApplicationId; derived
+  std::pair<std::uint32_t, std::uint32_t> of_sizes_;  // of machines and GPUs, that uses_ was made for
+  double load_ = 0, load_alone_ = 0;
   Time looked_at_;
   std::uint32_t calls_ = 0;  // since then
 };

@@ -77,8 +77,16 @@ struct Booking {
   Configuration configuration;
   SlicePositions positions;
   SharedFunctionId function;  // none: of a batch that its machine brought along
-  Time latest;                // a promise: the last start with which the whole request is still in time
-  void visit(Archive& a) { a(owner, reserved, ending, follows, from, to, configuration, positions, function, latest); }
+  Time latest;                // a promise: the last start with which all requests it was made to are still in time
+  QueueId queue;              // a promise: of those it was made to
+  std::uint32_t members = 1;  // a promise: so many
+  // Others of its queue may still be promised a place in its batch.
+  [[nodiscard]] bool open() const { return reserved && members < configuration.batch; }
+  // Until when it waits for those it was made to.
+  [[nodiscard]] Time closes() const { return std::min(latest, from + Duration::ns((to - from).count_ns() / 10)); }
+  void visit(Archive& a) {
+    a(owner, reserved, ending, follows, from, to, configuration, positions, function, latest, queue, members);
+  }
 };
 
 // How many more batches of each function could start on what is loaded; SharedFunctionId is the position.
@@ -122,6 +130,7 @@ struct Invoker {
   DeviceKind device = DeviceKind::gpu();
   std::uint32_t running = 0;   // batches
   std::uint32_t reserved = 0;  // bookings that are promises
+  std::uint32_t open = 0;      // bookings that are promises with places left
   std::uint32_t ending = 0;    // bookings of batches that are about to end
   Duration ahead = {};         // how long before its expected end a batch on slices counts as ending
   std::vector<Booking> bookings;
@@ -145,8 +154,8 @@ struct Invoker {
     return total;
   }
   void visit(Archive& a) {
-    a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, ending,
-      ahead, bookings);
+    a(id, usable, warm, vcpu, vcpu_free, memory, memory_free, gpus, room, layout, device, running, reserved, open,
+      ending, ahead, bookings);
   }
 
  private:

@@ -106,4 +106,21 @@ Experiment extended(const ExtendedWorld& world) {
   return out;
 }
 
+std::string name_of(const EsgOverload& world) {
+  return str("esg-", name_of(world.objective), "/load-", world.load, "/error-5%");
+}
+
+Experiment esg_overload(const EsgOverload& world) {
+  constexpr double kSeconds = 30;
+  const double rate = heavy_rate() * world.load;
+  const Length length{.requests = static_cast<std::uint64_t>(kSeconds * rate)};
+  Experiment out = with_setting(make_evaluation({}, length).value(), {world.objective, Load::heavy});
+  UniformGap gap = gap_of(Load::heavy);
+  gap.low = gap.low * (1 / world.load);
+  gap.high = gap.high * (1 / world.load);
+  out.workload.arrivals = gap;
+  out.workload.warmup = 0;
+  return out;
+}
+
 }  // namespace sluice::reproduce

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "domain/experiment.h"
+#include "reproduce/esg_settings.h"
 
 namespace sluice::reproduce {
 
@@ -34,5 +35,14 @@ struct ExtendedWorld {
 };
 [[nodiscard]] std::string name_of(const ExtendedWorld& world);  // "chain/burst/load-2/error-10%"
 [[nodiscard]] Experiment extended(const ExtendedWorld& world);
+
+// ESG's evaluation with so many times its heavy load, for 30 s: sixteen machines, four applications, profiles with
+// batches, times that scatter. What holds in the worlds above need not hold there.
+struct EsgOverload {
+  Slo objective = Slo::relaxed;
+  double load = 1;
+};
+[[nodiscard]] std::string name_of(const EsgOverload& world);  // "esg-relaxed/load-2/error-5%"
+[[nodiscard]] Experiment esg_overload(const EsgOverload& world);
 
 }  // namespace sluice::reproduce

@@ -54,9 +54,39 @@ TEST(Books, WhatIsPromisedIsNotGivenToOthers) {
                  .to = ms(30)});
   EXPECT_FALSE(books.take(kInvoker, BatchId(1), claim(configuration(1, 1, 1), 0, 21)));
   EXPECT_TRUE(books.take(kInvoker, BatchId(1), claim(configuration(1, 1, 1), 0, 20)));
-  EXPECT_FALSE(books.take_reserved(kInvoker, ReservationId(1), BatchId(2), claim(configuration(1, 1, 7), 20, 30)));
+  EXPECT_FALSE(books.take_reserved(kInvoker, ReservationId(1), BatchId(2), claim(configuration(1, 1, 7), 20, 30), 1));
   books.give_back(kInvoker, BatchId(1));
-  EXPECT_TRUE(books.take_reserved(kInvoker, ReservationId(1), BatchId(2), claim(configuration(1, 1, 7), 20, 30)));
+  EXPECT_TRUE(books.take_reserved(kInvoker, ReservationId(1), BatchId(2), claim(configuration(1, 1, 7), 20, 30), 1));
+}
+
+TEST(Books, APromiseHasPlacesForAsManyAsItsBatchHolds) {
+  Books books = one_machine();
+  const policy::Reserved place{.invoker = kInvoker,
+                               .configuration = configuration(4, 1, 7),
+                               .positions = {0, 0b1111111},
+                               .from = ms(20),
+                               .to = ms(30),
+                               .latest = ms(50)};
+  books.reserve(kInvoker, ReservationId(1), place);
+  const policy::Invoker& invoker = books.invokers()[0];
+  books.share(kInvoker, ReservationId(1), ms(40));
+  books.share(kInvoker, ReservationId(1), ms(60));
+  EXPECT_EQ(invoker.bookings[0].members, 3u);
+  EXPECT_EQ(invoker.bookings[0].latest, ms(40));  // of the one that can wait the least
+  EXPECT_EQ(invoker.open, 1u);
+  books.share(kInvoker, ReservationId(1), ms(60));
+  EXPECT_EQ(invoker.open, 0u);
+  EXPECT_DEATH(books.share(kInvoker, ReservationId(1), ms(60)), "open");
+  books.unreserve(kInvoker, ReservationId(1));  // one of four leaves
+  EXPECT_EQ(invoker.open, 1u);
+  // Two of three are there: the last one keeps a promise of the time after them.
+  EXPECT_TRUE(books.take_reserved(kInvoker, ReservationId(1), BatchId(2), claim(configuration(2, 1, 7), 20, 25), 2));
+  ASSERT_EQ(invoker.bookings.size(), 2u);
+  EXPECT_EQ(invoker.bookings[0].from, ms(30));
+  EXPECT_EQ(invoker.bookings[0].members, 1u);
+  books.unreserve(kInvoker, ReservationId(1));
+  EXPECT_EQ(invoker.reserved, 0u);
+  EXPECT_EQ(invoker.open, 0u);
 }
 
 TEST(Books, PromisesShareVcpusOverTime) {

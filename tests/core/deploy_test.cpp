@@ -33,7 +33,7 @@ TEST(Deploy, AChangedProfileChangesPlansButNotQueues) {
       .application = ApplicationId(0), .function = FunctionId(0), .profile = std::make_shared<Profile>(ten_ms(3))});
   (void)scene.decide();
   (void)scene.within(45).arrive(3).decide();
-  EXPECT_EQ(scene.replies(), Starts{"3 rejected: needs 50 of 45"});  // 20 ms are promised, then 30
+  EXPECT_EQ(scene.replies(), Starts{"3 rejected: needs 50.699 of 45"});  // 20 and 30, with 2.33 times the spread
   EXPECT_EQ(scene.at(10).finish().decide(), Starts{"a of 2"});
 }
 

@@ -313,7 +313,7 @@ TEST(Instances, WhatANewVersionMeasuredIsPlannedWith) {
   Scene scene({stage("other", {}, 1)}, "admission");
   scene.invoker(0, 1).deploy(real()).deploy(real(0, 3));
   (void)scene.to(2).within(25).arrive(1).decide();
-  EXPECT_EQ(scene.replies(), Starts{"1 rejected: needs 30 of 25"});
+  EXPECT_EQ(scene.replies(), Starts{"1 rejected: needs 30.233 of 25"});  // 2.33 times the spread is promised too
   EXPECT_EQ(scene.to(1).arrive(2).decide(), Starts{"a of 2"});
 }
 

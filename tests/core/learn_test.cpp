@@ -32,8 +32,8 @@ After after(double profile_factor, double took_ms) {
 }
 
 TEST(Learn, WhatTakesLongerThanItsProfileSaysIsBelievedToTakeLonger) {
-  EXPECT_EQ(after(1, 10).refusal, "99 rejected: needs 10 of 0");
-  EXPECT_EQ(after(1, 15).refusal, "99 rejected: needs 15 of 0");
+  EXPECT_EQ(after(1, 10).refusal, "99 rejected: needs 10.233 of 0");
+  EXPECT_EQ(after(1, 15).refusal, "99 rejected: needs 15.3495 of 0");  // with 2.33 times its spread
 }
 
 // Twice as long, of nothing: making plans again for that costs more than all that could be won.
@@ -56,7 +56,7 @@ TEST(Learn, WhatNeverEndsInTimeIsBelievedToTakeAsLongAsItWasWaitedFor) {
     (void)scene.at(at + 30).see(RequestCancelled{RequestId(i)}).crash().decide();
   }
   (void)scene.at(9'000).within(0).arrive(99).decide();
-  EXPECT_EQ(scene.replies().back(), "99 rejected: needs 30 of 0");
+  EXPECT_EQ(scene.replies().back(), "99 rejected: needs 64.95 of 0");  // 30, and a spread of half of it and more
 }
 
 // Every 20th takes four times as long: the plan says so, and what the others take stays as it was.

@@ -1,5 +1,5 @@
-// Reserved admission: what is promised is kept. The scheduler is `admission`; a stage takes 10 ms, and 0.5 ms more
-// where it reads what another stage left on the same machine.
+// Reserved admission: what is promised is kept. The scheduler is `admission`; a stage takes exactly 10 ms, and 0.5 ms
+// more where it reads what another stage left on the same machine.
 #include <gtest/gtest.h>
 
 #include "core/scene.h"
@@ -11,8 +11,16 @@ Time ms(double at) {
   return Time::from_ns(Duration::ms(at).count_ns());
 }
 
+Scene promising(std::vector<Stage> stages) {
+  auto application = application_of(std::move(stages));
+  for (Function& f : application->functions) {
+    for (ProfileRow& row : std::get<ProfileTable>(f.profile).rows) row.sd_ms = 0;
+  }
+  return Scene(std::move(application), "admission");
+}
+
 TEST(Promises, LetsInWhatFitsAndRefusesTheRestWithBothNumbers) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   scene.invoker(0, 1).within(15).arrive(1).arrive(2);
   EXPECT_EQ(scene.decide(), Starts{"a of 1"});
   EXPECT_EQ(scene.replies(), Starts{"2 rejected: needs 20 of 15"});
@@ -20,19 +28,19 @@ TEST(Promises, LetsInWhatFitsAndRefusesTheRestWithBothNumbers) {
 }
 
 TEST(Promises, ARefusalSaysWhatTheFastestPlanWouldNeed) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   (void)scene.invoker(0).within(5).arrive(1).decide();
   EXPECT_EQ(scene.replies(), Starts{"1 rejected: needs 10 of 5"});
 }
 
 TEST(Promises, SaysWhenARequestWillBeDone) {
-  Scene scene({stage("a"), stage("b", {0})}, "admission");
+  Scene scene = promising({stage("a"), stage("b", {0})});
   (void)scene.invoker(0).within(50).arrive(1).decide();
   EXPECT_EQ(scene.last_accept().promised_finish, ms(20.5));
 }
 
 TEST(Promises, RefusesWhatCostsTooMuchWithBothNumbers) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   const double cost = Prices{}.per_ms(configuration(1, 1, 1)) * 10;
   scene.invoker(0).see(RequestArrived{.id = RequestId(1),
                                       .application = ApplicationId(0),
@@ -45,14 +53,14 @@ TEST(Promises, RefusesWhatCostsTooMuchWithBothNumbers) {
 }
 
 TEST(Promises, SaysWhenARefusedRequestMayBePromisedItsTime) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   (void)scene.invoker(0, 1).within(15).arrive(1).arrive(2).decide();
   EXPECT_EQ(scene.last_reject().reason, RejectReason::slo_infeasible);
   EXPECT_EQ(scene.last_reject().retry_after, Duration::ms(5));  // after that of request 1 it would end at 20
 }
 
 TEST(Promises, RefusesWhatFitsOnNoMachine) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   (void)scene.arrive(1).decide();
   EXPECT_EQ(scene.last_reject().reason, RejectReason::no_capacity);
   EXPECT_EQ(scene.last_reject().retry_after, std::nullopt);
@@ -61,13 +69,13 @@ TEST(Promises, RefusesWhatFitsOnNoMachine) {
 TEST(Promises, AWorkflowWithForeachCannotBeReserved) {
   Stage b = stage("b", {0});
   b.foreach = Foreach{.over = {StageId(0), "items"}};
-  Scene scene({stage("a"), b}, "admission");
+  Scene scene = promising({stage("a"), b});
   (void)scene.invoker(0).arrive(1, {}, {{StageId(1), 2}}).decide();
   EXPECT_EQ(scene.last_reject().reason, RejectReason::not_reservable);
 }
 
 TEST(Promises, ALaterStageStartsAtItsPromisedTime) {
-  Scene scene({stage("a"), stage("b", {0})}, "admission");
+  Scene scene = promising({stage("a"), stage("b", {0})});
   scene.invoker(0, 1).within(100).arrive(1).arrive(2);
   EXPECT_EQ(scene.decide(), Starts{"a of 1"});
   EXPECT_EQ(scene.wake_ms(), 20.5);  // request 2 comes after both stages of request 1
@@ -76,7 +84,7 @@ TEST(Promises, ALaterStageStartsAtItsPromisedTime) {
 }
 
 TEST(Promises, APromisedSlotIsNotGivenToOthers) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   scene.invoker(0, 1).within(100).arrive(1).arrive(2);
   EXPECT_EQ(scene.decide(), Starts{"a of 1"});
   scene.at(5).crash();  // again from 5 to 15 would take what request 2 was promised, which may as well begin now
@@ -84,8 +92,19 @@ TEST(Promises, APromisedSlotIsNotGivenToOthers) {
   EXPECT_EQ(scene.at(15).finish().decide(), Starts{"a of 1"});
 }
 
+TEST(Promises, AreKeptWhereNothingNewBegins) {
+  Scene scene = promising({stage("a"), stage("b", {0})});
+  scene.invoker(0, 1).within(100).arrive(1).arrive(2);
+  EXPECT_EQ(scene.decide(), Starts{"a of 1"});
+  (void)scene.see(InvokerDraining{InvokerId(0)}).arrive(3).decide();
+  EXPECT_EQ(scene.last_reject().reason, RejectReason::no_capacity);
+  EXPECT_EQ(scene.at(10).finish().decide(), Starts{"b of 1"});
+  EXPECT_EQ(scene.at(20.5).finish().decide(), Starts{"a of 2"});
+  EXPECT_EQ(scene.at(30.5).finish().decide(), Starts{"b of 2"});
+}
+
 TEST(Promises, WhatCannotStartInTimeAnyMoreIsDropped) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   scene.invoker(0, 1).within(25).arrive(1).arrive(2);
   EXPECT_EQ(scene.decide(), Starts{"a of 1"});
   EXPECT_EQ(scene.at(10).decide(), Starts{});  // request 1 takes longer than it should
@@ -95,7 +114,7 @@ TEST(Promises, WhatCannotStartInTimeAnyMoreIsDropped) {
 }
 
 TEST(Promises, OfACancelledRequestAreFreeAgain) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   scene.invoker(0, 1).within(20).arrive(1).arrive(2).arrive(3);
   (void)scene.decide();
   EXPECT_EQ(scene.replies(), Starts{"3 rejected: needs 30 of 20"});
@@ -105,7 +124,7 @@ TEST(Promises, OfACancelledRequestAreFreeAgain) {
 }
 
 TEST(Promises, EndWithTheInvokerThatWasToKeepThem) {
-  Scene scene({stage("a"), stage("b", {0})}, "admission");
+  Scene scene = promising({stage("a"), stage("b", {0})});
   scene.invoker(0).invoker(1).within(100).arrive(1);
   EXPECT_EQ(scene.decide(), Starts{"a of 1"});
   const std::uint32_t first = scene.started().front().invoker.value();
@@ -115,7 +134,7 @@ TEST(Promises, EndWithTheInvokerThatWasToKeepThem) {
 }
 
 TEST(Promises, StartWithTheWindowInWhichTheyCanBeKept) {
-  Scene scene({stage("a")}, "admission");
+  Scene scene = promising({stage("a")});
   (void)scene.invoker(0).within(25).arrive(1).decide();
   EXPECT_EQ(scene.started().front().earliest, ms(0));
   EXPECT_EQ(scene.started().front().latest, ms(15));

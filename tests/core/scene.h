@@ -60,6 +60,10 @@ class Scene {
       : policies_(std::move(policies)), limits_(limits), scheduler_(fresh()) {
     deploy(std::move(stages));
   }
+  Scene(std::shared_ptr<const Application> application, const std::string& scheduler)
+      : policies_(scheduler_named(scheduler)), scheduler_(fresh()) {
+    deploy(std::move(application));
+  }
   explicit Scene(std::vector<Stage> stages, const std::string& scheduler = "fifo", const Limits& limits = {})
       : Scene(std::move(stages), scheduler_named(scheduler), limits) {}
 
