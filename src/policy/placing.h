@@ -12,19 +12,15 @@
 // nothing more. The time of a full batch is booked.
 //
 // Known caveats: on large clusters a request looks at the kMachines machines with the fewest
-// bookings, and its stages at those that have their inputs; of many configurations of a stage kChoices are looked at,
-// from the fastest to the cheapest; stages behind a condition are placed as if they ran.
+// bookings, and its stages at those that have their inputs; stages behind a condition are placed as if they ran.
 #pragma once
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "policy/policy.h"
 #include "policy/scarcity.h"
+#include "policy/stages_to_place.h"
 #include "policy/timeline.h"
 
 namespace sluice::policy {
@@ -55,53 +51,16 @@ class Placing {
   // Nothing: no way is in time and within the limit.
   [[nodiscard]] std::optional<Placed> place(const View& view, const Request& request, const Preference& preference);
 
-  // How long a request of it takes at the least, on machines with nothing else to do.
-  [[nodiscard]] double alone_ms(const View& view, ApplicationId application);
-
-  // By how much the slowest executions of its stages exceed the usual ones: 0 if times are exact, at most 1.
-  [[nodiscard]] double doubt(const View& view, ApplicationId application);
-
-  // How many times as long as its profiles say, spread and all, what runs its stages is promised a place.
-  [[nodiscard]] double slower(const View& view, ApplicationId application);
-
-  // Whether all of its stages can be placed at all: known ahead are those that run a function once, or nothing.
-  [[nodiscard]] static bool placeable(const Workflow& workflow);
+  // What requests of applications could run with.
+  [[nodiscard]] StagesToPlace& stages() { return stages_; }
 
  private:
   static constexpr std::size_t kKept = 12;
   static constexpr std::size_t kMachines = 16;
-  static constexpr std::size_t kMachinesForWaste = 4;  // where it is counted: every start on each is another way
-  static constexpr std::size_t kStarts = 4;            // of a configuration on a machine, there
-  static constexpr std::size_t kChoices = 8;
+  static constexpr std::size_t kMachinesForWaste = 4;     // where it is counted: every start on each is another way
+  static constexpr std::size_t kStarts = 4;               // of a configuration on a machine, there
   static constexpr std::size_t kMachinesWithPlaces = 16;  // left in batches, which are looked at besides
 
-  // What does not change between two requests of an application with the same plans.
-  struct Choice {
-    Configuration configuration;
-    double ms = 0, sd_ms = 0;
-    // Of one member, without moving its inputs, if as few come as make it the dearest: the smallest batch for those who
-    // are there is run.
-    Dollars most = 0;
-  };
-  struct StageToPlace {
-    std::uint32_t stage = 0;
-    bool runs = false;
-    Duration wait;
-    std::vector<std::uint32_t> before, after;  // stages
-    QueueId queue;
-    std::size_t in_model = 0;
-    std::vector<Choice> choices;  // of the fewest at once
-    std::vector<Choice> batches;  // of more
-    double spread = 0;            // standard deviation of its times, as a part of them: the most of all
-    double rest_ms = 0;           // the least that what follows takes
-    Dollars rest_cost = 0;        // the least that all stages after this one in the order cost
-  };
-  struct Order {
-    std::shared_ptr<const plan::FrontierPlanner> planner;  // held, so that no other one has its address
-    std::pair<std::uint32_t, std::uint32_t> quota;         // of the tenant: vCPUs and slices
-    std::vector<StageToPlace> stages;                      // predecessors first
-    std::vector<std::uint32_t> at;                         // by stage: its place in `stages`
-  };
   // A way to place the first stages.
   struct Way {
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -120,39 +79,55 @@ class Placing {
     Time ready;
   };
 
-  using Guide = std::vector<std::size_t>;  // a choice for every stage of an order
+  // What is asked for, the same for all steps.
+  struct Call {
+    const View& view;
+    const ApplicationModel& model;
+    const Request& request;
+    const PlaceOrder& order;
+    const Preference& preference;
+  };
+  // One more stage after those of a way.
+  struct Step {
+    const StageToPlace& stage;
+    std::uint32_t way;
+    Way so_far;
+    Time ready;  // its inputs are there
+  };
+  // One way to run it on one machine.
+  struct Trial {
+    const Invoker& invoker;
+    const Skyline& skyline;
+    const PlaceChoice& choice;
+    Duration move, length;  // of moving its inputs, and of all
+    Time latest;            // it may start
+  };
 
-  const Order& order_of(const View& view, const ApplicationModel& model);
-  void look_at_shapes(const View& view);
-  [[nodiscard]] bool is_possible(const View& view, const Queue& queue, const Configuration& c) const;
-  [[nodiscard]] static std::vector<Choice> worth_a_look(const std::vector<const plan::Candidate*>& candidates);
-  [[nodiscard]] static std::vector<Choice> worth_sharing(const std::vector<const plan::Candidate*>& candidates,
-                                                         std::uint32_t fewest);
-  void choose_machines(const View& view, const ApplicationModel& model, std::size_t most);
-  [[nodiscard]] bool guide(const Request& request, const Order& order, double available_ms,
-                           const Preference& preference);
+  void choose_machines(const Call& call);
+  [[nodiscard]] bool guide(const Call& call);
+  [[nodiscard]] bool guide_by_cost(const Call& call);
+  [[nodiscard]] bool search(const Call& call);
+  [[nodiscard]] std::uint32_t best_of_layer(const Call& call) const;
   [[nodiscard]] const Skyline& skyline_of(const View& view, std::uint32_t invoker, std::uint32_t way);
-  [[nodiscard]] const Way* way_of(std::uint32_t way, const Order& order, std::uint32_t stage) const;
-  void extend(const View& view, const ApplicationModel& model, const Request& request, const Order& order,
-              std::size_t index, std::uint32_t way, const Preference& preference);
-  void join_others(const View& view, const ApplicationModel& model, const Request& request, const StageToPlace& stage,
-                   const Invoker& invoker, std::uint32_t way, Time ready);
+  [[nodiscard]] const Way* way_of(std::uint32_t way, const PlaceOrder& order, std::uint32_t stage) const;
+  [[nodiscard]] Step step_of(const Call& call, std::size_t index, std::uint32_t way);
+  void extend(const Call& call, std::size_t index, std::uint32_t way);
+  void look_at(const Call& call, const Step& step, const Invoker& invoker);
+  [[nodiscard]] bool look_at(const Call& call, const Step& step, const Trial& trial, Way& soonest);
+  void join_others(const Call& call, const Step& step, const Invoker& invoker);
+  void wait_for_others(const Call& call, const Step& step, const Trial& trial, Time from);
+  void start_later(const Call& call, const Step& step, const Trial& trial, Gap gap);
+  [[nodiscard]] static Way way_at(const Call& call, const Step& step, const Trial& trial, const Gap& gap);
   void offer(const Request& request, const StageToPlace& stage, const Way& next);
   void rooms_at(const View& view, const Queue& queue, const Invoker& invoker, const Configuration& c);
-  struct Stretch {
-    Time earliest;
-    Duration length;
-  };
-  [[nodiscard]] std::optional<Gap> gap_at(const Skyline& skyline, const Queue& queue, const Invoker& invoker,
-                                          const Configuration& c, const Stretch& wanted) const;
-  void prune(const Order& order, std::size_t index, bool by_taken);
-  [[nodiscard]] Placed result_of(const Order& order, const Request& request, std::uint32_t way) const;
+  [[nodiscard]] std::optional<Gap> gap_at(const View& view, const Step& step, const Trial& trial, Time earliest) const;
+  void prune(const PlaceOrder& order, std::size_t index, bool by_taken);
+  [[nodiscard]] Placed result_of(const PlaceOrder& order, const Request& request, std::uint32_t way) const;
 
-  std::vector<NodeGroup> shapes_;          // of the machines that are usable
-  std::map<ApplicationId, Order> orders_;  // derived from plans and shapes
+  StagesToPlace stages_;  // derived
   plan::FrontierWorkspace workspace_;
   // Of one request.
-  Guide guide_;
+  std::vector<std::size_t> guide_;  // a choice for every stage of the order
   bool guided_ = false;
   std::vector<Way> ways_, soonest_;
   std::vector<InvokerId> from_;

@@ -15,7 +15,7 @@ namespace sluice::policy {
 namespace {
 
 bool is_promised_in(const View& view, ApplicationId application) {
-  return Placing::placeable(view.application(application).application->workflow);
+  return StagesToPlace::placeable(view.application(application).application->workflow);
 }
 
 // While more is asked for than can be done, every application gets the same share of its requests in: whoever takes
@@ -63,7 +63,8 @@ class Slo final : public Admission {
     if (const auto load = missing(view, model)) return {.accept = false, .load = load};
     const double doubt = doubt_of(view, request.application);
     // Not of the time that a request takes by itself: who is alone is let in, or nothing better would ever be learned.
-    const double slack_ms = (request.deadline - view.now).to_ms() - placing_.alone_ms(view, request.application);
+    const double slack_ms =
+        (request.deadline - view.now).to_ms() - placing_.stages().alone_ms(view, request.application);
     const Duration kept = Duration::ms(std::max(0.0, slack_ms) * kKeptBack * doubt);
     const bool exact = doubt < kExact, tight = prices_ && scarcity_.tight(), over = prices_ && scarcity_.over();
     if (over && !exact && !turns_.has_one(request.application)) return overloaded(view, request.deadline);
@@ -80,7 +81,7 @@ class Slo final : public Admission {
       return refused(view, request, wanted);
     }
     if (over) {
-      const double within = (wanted.deadline - view.now).to_ms() / placing_.slower(view, request.application);
+      const double within = (wanted.deadline - view.now).to_ms() / placing_.stages().slower(view, request.application);
       const double allowed = scarcity_.least_of(view, request.application, within) * (1 + kSpoils);
       if (placed->taken > allowed) return overloaded(view, placed->finish);
     }
@@ -113,7 +114,7 @@ class Slo final : public Admission {
     constexpr double kForgets = 0.995;
     if (application.index() >= doubts_.size()) doubts_.resize(application.index() + 1);
     double& doubt = doubts_[application.index()];
-    return doubt = std::max(doubt * kForgets, placing_.doubt(view, application));
+    return doubt = std::max(doubt * kForgets, placing_.stages().doubt(view, application));
   }
 
   // A function of the application that is loaded nowhere, and not on its way, and where it is best loaded.
@@ -136,7 +137,7 @@ class Slo final : public Admission {
   // One more of a function, where nothing has to go for it: all that are there may be promised. One at a time is on its
   // way; whoever asks meanwhile may be promised a time on it.
   std::optional<Wishes::Load> another(const View& view, const ApplicationModel& model, const RequestArrived& request) {
-    if (!some_cold(view) || placing_.alone_ms(view, model.id) > (request.deadline - view.now).to_ms())
+    if (!some_cold(view) || placing_.stages().alone_ms(view, model.id) > (request.deadline - view.now).to_ms())
       return std::nullopt;
     for (const Queue& queue : view.queues) {
       if (queue.application != model.id || queue.handler != nullptr) continue;
@@ -167,7 +168,8 @@ class Slo final : public Admission {
     const double needed = (late->finish - view.now).to_ms();
     Admitted out{.accept = false, .reason = RejectReason::slo_infeasible, .needed = needed, .available = available};
     // What is promised already is as much nearer then. Where no machine is fast enough nothing changes.
-    if (placing_.alone_ms(view, request.application) <= available) out.retry_after = Duration::ms(needed - available);
+    if (placing_.stages().alone_ms(view, request.application) <= available)
+      out.retry_after = Duration::ms(needed - available);
     return out;
   }
 
