@@ -37,7 +37,6 @@ void State::visit(Archive& archive) {
   policies.dispatch->visit(archive);
   policies.admission->visit(archive);
   policies.prewarm->visit(archive);
-  if (policies.transform != nullptr) policies.transform->visit(archive);
   if (archive.is_loading() && archive.ok()) count_uses(*this, archive);
 }
 

@@ -108,11 +108,7 @@ std::string Scheduler::broken_invariant() const {
 }
 
 void Scheduler::on(const ApplicationDeployed& event) {
-  policy::Transform* const transform = state_.policies.transform.get();
-  if (transform)
-    state_.applications.deploy(event.id, transform->deployed(event.application));
-  else
-    state_.applications.deploy(event.id, event.application, event.brought.plans);
+  state_.applications.deploy(event.id, event.application, event.brought.plans);
   prewarm_soon(state_);  // for functions that are kept loaded
 }
 

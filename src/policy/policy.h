@@ -150,14 +150,6 @@ class Prewarm {
   virtual void visit(Archive& archive) = 0;
 };
 
-// Rewrites an application when it is deployed; most schedulers have none.
-class Transform {
- public:
-  virtual ~Transform() = default;
-  [[nodiscard]] virtual std::shared_ptr<const Application> deployed(std::shared_ptr<const Application> application) = 0;
-  virtual void visit(Archive& archive) = 0;
-};
-
 // Numbers by name, from the experiment's `parameters`.
 using Parameters = std::map<std::string, double>;
 [[nodiscard]] inline double parameter_or(const Parameters& parameters, const std::string& name, double otherwise) {
@@ -169,8 +161,7 @@ struct Policies {
   std::unique_ptr<Admission> admission;
   std::unique_ptr<Dispatch> dispatch;
   std::unique_ptr<Prewarm> prewarm;
-  std::unique_ptr<Transform> transform;  // null: none
-  bool learns = false;                   // profiles are corrected by what was measured
+  bool learns = false;  // profiles are corrected by what was measured
 };
 
 }  // namespace sluice::policy
