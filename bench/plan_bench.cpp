@@ -36,16 +36,12 @@ void summarise(const SearchFigures& searches, const std::vector<FrontierFigures>
             geometric_mean(searches.three_stages_ratio), at_least, 300, "×");
   summarise("query, whole chain of 5 stages, queue 32, slowest SLO", largest(searches.five_stages_us), at_most, 20,
             "µs");
-  double build = 0, rebuild = 0, rebuild_worst = 0;
+  double build = 0;
   for (const FrontierFigures& f : frontiers) {
     if (f.stages > 5) continue;
     build = std::max(build, f.build_ms);
-    rebuild = std::max(rebuild, f.rebuild_median_ms);
-    rebuild_worst = std::max(rebuild_worst, f.rebuild_worst_ms);
   }
   summarise("build, slowest ESG application", build, at_most, 20, "ms");
-  summarise("rebuild after one entry changed, slowest ESG application, median entry", rebuild, at_most, 1, "ms");
-  summarise("rebuild after one entry changed, slowest ESG application, worst entry", rebuild_worst, at_most, 10, "ms");
   for (const FrontierFigures& f : frontiers) {
     if (f.stages != 500) continue;
     summarise("500-stage workflow: query, median over stages", f.query_median_us, at_most, 100, "µs");

@@ -26,9 +26,8 @@ struct Subject {
   std::size_t path_stages = 0;
   FrontierOptions options;
   std::size_t builds = 1;
-  std::size_t entries_max = 0;   // changed one after the other, spread evenly over all stages
   std::size_t stages_max = 500;  // asked one after the other, likewise
-  std::size_t turns = 1;         // of every query and every change
+  std::size_t turns = 1;         // of every query
 };
 
 // Every `step`-th of `count`, `max` of them at most.
@@ -50,30 +49,6 @@ double build_ms(const Subject& subject, std::optional<FrontierPlanner>& planner)
     times.push_back(watch.us() / 1e3);
   }
   return median(times);
-}
-
-// One profile entry 10 % slower, and back; each entry counts with the median of its turns.
-void measure_rebuilds(const Subject& subject, FrontierPlanner& planner, FrontierFigures& figures) {
-  const std::size_t width = planner.model().stages[0].candidates.size();
-  std::vector<double> by_entry;
-  for (const std::size_t entry : spread(planner.model().stages.size() * width, subject.entries_max)) {
-    const std::size_t stage = entry / width;
-    const auto candidate = static_cast<std::uint32_t>(entry % width);
-    const plan::Candidate was = planner.model().stages[stage].candidates[candidate];
-    std::vector<double> slower, back;
-    for (std::size_t turn = 0; turn < subject.turns; ++turn) {
-      const Stopwatch to_slower;
-      benchmark::DoNotOptimize(planner.update(stage, candidate, was.ms * 1.1, was.cost * 1.1));
-      slower.push_back(to_slower.us() / 1e3);
-      const Stopwatch to_back;
-      benchmark::DoNotOptimize(planner.update(stage, candidate, was.ms, was.cost));
-      back.push_back(to_back.us() / 1e3);
-    }
-    by_entry.push_back(median(slower));
-    by_entry.push_back(median(back));
-  }
-  figures.rebuild_median_ms = median(by_entry);
-  figures.rebuild_worst_ms = largest(by_entry);
 }
 
 // The decision at every stage, with time left in the proportion the whole workflow has.
@@ -100,26 +75,23 @@ FrontierFigures measure(const Subject& subject) {
   out.points = planner->points();
   for (const BatchCap cap : planner->model().batch_caps()) out.bound = std::max(out.bound, planner->error_bound(cap));
   measure_queries(subject, *planner, out);
-  measure_rebuilds(subject, *planner, out);
   return out;
 }
 
 void print_head() {
   fmt::print(
-      "\nThe frontiers of a workflow, all batch caps together (a point takes {} bytes; entry: one configuration of one "
-      "stage changes by 10 %;\nquery: at every stage, queue {}, SLO 1.0 L; bound: how much dearer than the best a plan "
+      "\nThe frontiers of a workflow, all batch caps together (a point takes {} bytes;\nquery: at every stage, queue "
+      "{}, SLO 1.0 L; bound: how much dearer than the best a plan "
       "may be)\n\n",
       sizeof(plan::Frontier::Point), kQueue);
-  fmt::print("{:<30} {:>6} {:>4}  {:>9} {:>10}  {:>10}  {:>12} {:>12}  {:>12} {:>12}  {:>7}\n", "workflow", "stages",
-             "path", "points", "memory", "build ms", "entry ms", "worst", "query µs", "worst", "bound");
+  fmt::print("{:<30} {:>6} {:>4}  {:>9} {:>10}  {:>10}  {:>12} {:>12}  {:>7}\n", "workflow", "stages", "path", "points",
+             "memory", "build ms", "query µs", "worst", "bound");
 }
 
 void print(const FrontierFigures& f) {
   const double kib = static_cast<double>(f.points * sizeof(plan::Frontier::Point)) / 1024;
-  fmt::print(
-      "{:<30} {:>6} {:>4}  {:>9} {:>6.0f} KiB  {:>10.2f}  {:>12.3f} {:>12.3f}  {:>12.2f} {:>12.2f}  {:>5.2f} %\n",
-      f.name, f.stages, f.path_stages, f.points, kib, f.build_ms, f.rebuild_median_ms, f.rebuild_worst_ms,
-      f.query_median_us, f.query_worst_us, 100 * f.bound);
+  fmt::print("{:<30} {:>6} {:>4}  {:>9} {:>6.0f} KiB  {:>10.2f}  {:>12.2f} {:>12.2f}  {:>5.2f} %\n", f.name, f.stages,
+             f.path_stages, f.points, kib, f.build_ms, f.query_median_us, f.query_worst_us, 100 * f.bound);
 }
 
 std::vector<Subject> subjects(const Effort& effort) {
@@ -130,7 +102,6 @@ std::vector<Subject> subjects(const Effort& effort) {
                    .slo_ms = application.minimum_ms(),
                    .path_stages = application.stages.size(),
                    .builds = effort.quick ? 1u : 15u,
-                   .entries_max = effort.quick ? 50u : 1'000'000u,
                    .turns = effort.quick ? 1u : 3u});
   }
   for (const std::size_t stages : {50u, 500u, 5'000u}) {
@@ -141,7 +112,6 @@ std::vector<Subject> subjects(const Effort& effort) {
                    .path_stages = made.path_stages,
                    .options = kLarge,
                    .builds = effort.quick || stages > 500 ? 1u : 3u,
-                   .entries_max = effort.quick ? 20u : 200u,
                    .stages_max = effort.quick ? 50u : 500u,
                    .turns = effort.quick ? 1u : 3u});
   }

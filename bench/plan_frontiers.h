@@ -1,4 +1,4 @@
-// The table's second part: what the frontiers of a workflow cost to build, to keep, to rebuild and to ask.
+// The table's second part: what the frontiers of a workflow cost to build, to keep and to ask.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -13,10 +13,9 @@ struct FrontierFigures {
   std::size_t stages = 0;
   std::size_t path_stages = 0;
   std::size_t points = 0;
-  double build_ms = 0;                                 // for every batch cap
-  double rebuild_median_ms = 0, rebuild_worst_ms = 0;  // over profile entries
-  double query_median_us = 0, query_worst_us = 0;      // over stages, queue 32, SLO 1.0 L
-  double bound = 0;                                    // the largest error bound of any batch cap
+  double build_ms = 0;                             // for every batch cap
+  double query_median_us = 0, query_worst_us = 0;  // over stages, queue 32, SLO 1.0 L
+  double bound = 0;                                // the largest error bound of any batch cap
 };
 
 // Prints a row for each of ESG's applications and for random workflows of 50, 500 and 5,000 stages; the figures in

@@ -33,7 +33,6 @@ void Rest::collect(const WorkflowModel& model, std::size_t point, std::vector<Ch
 
 void Rest::collect_parallel(const WorkflowModel& model, const Level& level, const Point& point,
                             std::vector<ChosenStage>& out) const {
-  if (!level.begun.empty()) return;
   const auto children = model.tree.children_of(model.tree.nodes[level.node]);
   const double region_ms = budget_ms_ - level.after_node[point.left].ms;
   const std::size_t needed = model.tree.nodes[level.node].needed - (point.right == 1 ? 0 : 1);
@@ -46,7 +45,6 @@ void Rest::collect_parallel(const WorkflowModel& model, const Level& level, cons
 
 void Rest::collect_irregular(const WorkflowModel& model, const Level& level, const Point& point,
                              std::vector<ChosenStage>& out) const {
-  if (!level.begun.empty()) return;
   const auto children = model.tree.children_of(model.tree.nodes[level.node]);
   const auto chosen = tree_->choices(model, level.node, point.right);
   for (std::uint32_t c = 0; c < children.size(); ++c) {

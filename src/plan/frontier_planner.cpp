@@ -55,11 +55,11 @@ std::size_t FrontierPlanner::points() const {
 }
 
 std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, double budget_ms,
-                                               FrontierWorkspace& workspace, const Progress* progress) const {
+                                               FrontierWorkspace& workspace) const {
   std::vector<Option>& options = workspace.options;
   options.clear();
   const FrontierTree* found = tree(cap);
-  if (found == nullptr || !workspace.rest.prepare(model_, *found, links_, stage, budget_ms, progress)) return options;
+  if (found == nullptr || !workspace.rest.prepare(model_, *found, links_, stage, budget_ms)) return options;
   const ModelStage& at_hand = model_.stages[stage];
   const std::span<const Frontier::Point> after = workspace.rest.after();
   std::size_t end = after.size();  // what does not fit behind one candidate does not fit behind a slower one
@@ -93,20 +93,6 @@ double FrontierPlanner::fastest_ms(std::size_t stage, BatchCap cap) const {
   const FrontierTree* found = tree(cap);
   if (found == nullptr) return std::numeric_limits<double>::infinity();
   return fastest_from(model_, *found, links_, stage);
-}
-
-std::size_t FrontierPlanner::update(std::size_t stage, std::uint32_t candidate, double ms, Dollars cost) {
-  Candidate& entry = model_.stages[stage].candidates[candidate];
-  std::erase(by_ms_[stage], candidate);
-  entry.ms = ms;
-  entry.cost = cost;
-  const Faster faster{model_.stages[stage].candidates};
-  by_ms_[stage].insert(std::lower_bound(by_ms_[stage].begin(), by_ms_[stage].end(), candidate, faster), candidate);
-  std::size_t built = 0;
-  for (FrontierTree& tree : trees_) {
-    if (tree.cap() >= entry.configuration.batch) built += tree.rebuild(model_, links_, stage);
-  }
-  return built;
 }
 
 }  // namespace sluice::plan

@@ -52,16 +52,13 @@ class FrontierPlanner {
   [[nodiscard]] std::size_t points() const;  // in all frontiers; 24 bytes each
 
   // For every candidate of `stage` with batch ≤ cap that still meets `budget_ms`: the cheapest plan that starts with
-  // it, by cost, then ms, then candidate. `progress`: where siblings are; absent: nothing but the predecessors ran.
+  // it, by cost, then ms, then candidate.
   [[nodiscard]] std::span<const Option> query(std::size_t stage, BatchCap cap, double budget_ms,
-                                              FrontierWorkspace& workspace, const Progress* progress = nullptr) const;
+                                              FrontierWorkspace& workspace) const;
   // The plan behind an option of the last query with this workspace. Stages of siblings that have begun are left out.
   [[nodiscard]] Plan plan_of(std::size_t stage, const Option& option, FrontierWorkspace& workspace) const;
   // The least time `stage` and what follows could take, whatever it costs; infinity if the cap allows no plan.
   [[nodiscard]] double fastest_ms(std::size_t stage, BatchCap cap) const;
-
-  // A profile entry has changed: rebuilds what depends on it. How many frontiers were built again.
-  std::size_t update(std::size_t stage, std::uint32_t candidate, double ms, Dollars cost);
 
  private:
   [[nodiscard]] const FrontierTree* tree(BatchCap cap) const;  // nullptr: below the smallest batch

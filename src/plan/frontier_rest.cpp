@@ -22,7 +22,7 @@ constexpr int kPickBits = 6, kAllBits = 64;
 }  // namespace
 
 bool Rest::prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage,
-                   double budget_ms, const Progress* progress) {
+                   double budget_ms) {
   model_ = &model;
   tree_ = &tree;
   budget_ms_ = budget_ms;
@@ -31,7 +31,7 @@ bool Rest::prepare(const WorkflowModel& model, const FrontierTree& tree, const T
   after_ = end_.points();
   for (std::size_t i = depth_; i-- > 0;) {
     levels_[i].after_node = after_;
-    if (!through(levels_[i], progress)) return false;
+    if (!through(levels_[i])) return false;
     after_ = levels_[i].after;
   }
   return !after_.empty();
@@ -62,17 +62,17 @@ bool Rest::climb(const TreeLinks& links, std::size_t stage) {
   return true;
 }
 
-bool Rest::through(Level& level, const Progress* progress) {
+bool Rest::through(Level& level) {
   bool possible = false;
   switch (model_->tree.nodes[level.node].kind) {
     case Kind::series:
       possible = through_series(level);
       break;
     case Kind::parallel:
-      possible = through_parallel(level, progress);
+      possible = through_parallel(level);
       break;
     case Kind::irregular:
-      possible = through_irregular(level, progress);
+      possible = through_irregular(level);
       break;
     case Kind::stage:
     case Kind::empty:
@@ -118,19 +118,11 @@ void Rest::pick_factors(std::span<const Point> first, std::span<const Point> the
   error_ = compounded(error_, error);
 }
 
-void Rest::find_siblings(Level& level, const Progress* progress) const {
+void Rest::find_siblings(Level& level) const {
   const auto children = model_->tree.children_of(model_->tree.nodes[level.node]);
   level.siblings.clear();
-  level.begun.clear();
-  level.begun.reserve(children.size());  // pointers into it must stay valid
   for (std::uint32_t c = 0; c < children.size(); ++c) {
-    if (c == level.child) continue;
-    if (progress == nullptr) {
-      level.siblings.push_back(&tree_->of(*model_, children[c]));
-    } else {
-      level.begun.push_back(remaining(*model_, *tree_, children[c], *progress));
-      level.siblings.push_back(&level.begun.back());
-    }
+    if (c != level.child) level.siblings.push_back(&tree_->of(*model_, children[c]));
   }
 }
 
@@ -154,8 +146,8 @@ void Rest::add_up_siblings(const Level& level, std::size_t needed, std::vector<D
   }
 }
 
-bool Rest::through_parallel(Level& level, const Progress* progress) {
-  find_siblings(level, progress);
+bool Rest::through_parallel(Level& level) {
+  find_siblings(level);
   for (const Frontier* sibling : level.siblings) {
     if (sibling->empty()) return false;
   }
@@ -183,8 +175,8 @@ bool Rest::through_parallel(Level& level, const Progress* progress) {
 
 // Plans come from the frontier of the region: each of its points leaves the child on the way a latest finish.
 // Caveat: combinations that are not in that frontier are not tried.
-bool Rest::through_irregular(Level& level, const Progress* progress) {
-  find_siblings(level, progress);
+bool Rest::through_irregular(Level& level) {
+  find_siblings(level);
   const Frontier& whole = tree_->of(*model_, level.node);
   if (whole.empty()) return false;
   const auto children = model_->tree.children_of(model_->tree.nodes[level.node]);
@@ -200,13 +192,9 @@ bool Rest::through_irregular(Level& level, const Progress* progress) {
       ms[c] = 0;
       if (c == level.child) continue;
       const Frontier& sibling = *level.siblings[s++];
-      if (progress == nullptr && level.done[c]) continue;
-      // A sibling that has begun has other points than were chosen at deploy: the nearest that is not slower.
-      const double planned_ms = tree_->of(*model_, children[c])[chosen[c]].ms;
-      const std::size_t point =
-          progress == nullptr ? chosen[c] : sibling.within(std::max(planned_ms, sibling.fastest_ms()));
-      ms[c] = sibling[point].ms;
-      others += sibling[point].cost;
+      if (level.done[c]) continue;
+      ms[c] = sibling[chosen[c]].ms;
+      others += sibling[chosen[c]].cost;
     }
     const double without_own = region.finish(ms, finish);
     region.tails(ms, tails);

@@ -1,6 +1,6 @@
 // Rest: what must still happen after the stage at hand, as one frontier for a given deadline. On a chain that is a
 // frontier built at deploy; inside parallel regions the siblings are paid for as well, and how fast they must be
-// depends on when the region has to end. Used by frontier_planner.h.
+// depends on when the region has to end. Siblings count as if they began with it. Used by frontier_planner.h.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -14,23 +14,13 @@
 
 namespace sluice::plan {
 
-// How far a request has come, by stage of the model. A decision needs it only inside parallel regions.
-struct Progress {
-  enum class State : std::uint8_t { waiting, running, done };
-  struct Of {
-    State state = State::waiting;
-    double ms_left = 0;  // running: until it is expected to finish
-  };
-  std::vector<Of> stages;
-};
-
 class Rest {
  public:
   using Point = Frontier::Point;
   // Everything after `stage` if all must be over in `budget_ms` from now; false if that is impossible whatever the
   // stage at hand does. Keeps pointers into the model and the tree until the next call.
   [[nodiscard]] bool prepare(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links,
-                             std::size_t stage, double budget_ms, const Progress* progress);
+                             std::size_t stage, double budget_ms);
   [[nodiscard]] double budget_ms() const { return budget_ms_; }
   // Like a frontier: the time needed once the stage at hand has finished (minus infinity if nobody waits for it), and
   // the cost of all that is then still to pay. Points that the deadline rules out are left out.
@@ -38,7 +28,7 @@ class Rest {
   // The time on the path of the stage at hand behind a point of after().
   [[nodiscard]] double path_ms(std::size_t point) const;
   // How much dearer than the best a point of after() may be because factors had too many points, beyond the errors of
-  // the frontiers it is made from. Not counted: what begun siblings and irregular regions add.
+  // the frontiers it is made from. Not counted: what irregular regions add.
   [[nodiscard]] double error() const { return error_; }
   // The stages behind a point of after().
   void collect(const WorkflowModel& model, std::size_t point, std::vector<ChosenStage>& out) const;
@@ -59,18 +49,17 @@ class Rest {
     // Of a series: left and right are points of suffix and after_node. Else left is a point of after_node; right: 1 if
     // nobody waits for the child (parallel), or a point of the region (irregular).
     std::vector<Point> made;
-    std::vector<Frontier> begun;  // siblings as they are now, where they have begun
     std::vector<const Frontier*> siblings;
     std::vector<bool> done;  // irregular: parts that came before the stage at hand
   };
 
   [[nodiscard]] bool climb(const TreeLinks& links, std::size_t stage);
-  [[nodiscard]] bool through(Level& level, const Progress* progress);
+  [[nodiscard]] bool through(Level& level);
   [[nodiscard]] bool through_series(Level& level);
-  [[nodiscard]] bool through_parallel(Level& level, const Progress* progress);
-  [[nodiscard]] bool through_irregular(Level& level, const Progress* progress);
+  [[nodiscard]] bool through_parallel(Level& level);
+  [[nodiscard]] bool through_irregular(Level& level);
   [[nodiscard]] std::span<const Point> in_time(std::span<const Point> points, double before_ms) const;
-  void find_siblings(Level& level, const Progress* progress) const;
+  void find_siblings(Level& level) const;
   void add_up_siblings(const Level& level, std::size_t needed, std::vector<Dollars>& costs);
   void pick_factors(std::span<const Point> first, std::span<const Point> then);
   void collect_parallel(const WorkflowModel& model, const Level& level, const Point& point,
@@ -95,9 +84,5 @@ class Rest {
 // The least time from the start of `stage` to the end of the workflow; siblings start with it. Infinity if impossible.
 [[nodiscard]] double fastest_from(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links,
                                   std::size_t stage);
-
-// The frontier of what is left of a part of the workflow. REQUIRES: progress has an entry for every stage.
-[[nodiscard]] Frontier remaining(const WorkflowModel& model, const FrontierTree& tree, SeriesParallelTree::Index node,
-                                 const Progress& progress);
 
 }  // namespace sluice::plan

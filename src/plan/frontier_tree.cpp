@@ -29,7 +29,10 @@ FrontierTree::FrontierTree(const WorkflowModel& model, BatchCap cap, std::size_t
       suffixes_(model.tree.nodes.size()),
       choices_(model.tree.nodes.size()) {
   for (Index i = 0; i < model.tree.nodes.size(); ++i) {  // children come before their parents
-    (void)build(model, i, model.tree.nodes[i].child_count == 0 ? 0 : model.tree.nodes[i].child_count - 1);
+    if (model.tree.nodes[i].kind == Kind::series)
+      build_series(model, i);
+    else
+      nodes_[i] = build(model, i);
   }
 }
 
@@ -56,62 +59,36 @@ std::vector<const Frontier*> FrontierTree::children(const WorkflowModel& model, 
   return out;
 }
 
-bool FrontierTree::build(const WorkflowModel& model, Index node, std::size_t child) {
+Frontier FrontierTree::build(const WorkflowModel& model, Index node) {
   const SeriesParallelTree::Node& at = model.tree.nodes[node];
-  Frontier fresh;
   switch (at.kind) {
     case Kind::series:
-      return build_series(model, node, child);
-    case Kind::empty:
-      fresh = nothing_to_do();
       break;
+    case Kind::empty:
+      return nothing_to_do();
     case Kind::stage: {
       const ModelStage& stage = model.stages[at.stage];
-      fresh = stage_frontier(stage.candidates, cap_, stage.scale, stage.wait_ms);
-      break;
+      return stage_frontier(stage.candidates, cap_, stage.scale, stage.wait_ms);
     }
     case Kind::parallel:
-      fresh = parallel(children(model, node), at.needed, points_max_);
-      break;
+      return parallel(children(model, node), at.needed, points_max_);
     case Kind::irregular: {
       IrregularFrontier made =
           irregular_frontier(IrregularRegion(model.tree, node), children(model, node), points_max_);
-      fresh = std::move(made.frontier);
       choices_[node] = std::move(made.choices);
-      break;
+      return std::move(made.frontier);
     }
   }
-  const bool changed = !(fresh == nodes_[node]);
-  nodes_[node] = std::move(fresh);
-  return changed;
+  CHECK(false);  // it has suffixes
 }
 
-bool FrontierTree::build_series(const WorkflowModel& model, Index node, std::size_t child) {
+void FrontierTree::build_series(const WorkflowModel& model, Index node) {
   const auto children = model.tree.children_of(model.tree.nodes[node]);
   CHECK(children.size() >= 2);
   auto& suffixes = suffixes_[node];
   suffixes.resize(children.size() - 1);
-  bool changed = child + 1 == children.size();  // the last suffix is the last child itself, which has changed
-  for (std::size_t i = std::min(child + 1, suffixes.size()); i-- > 0;) {
-    if (i < child && !changed) break;
-    Frontier fresh = series(of(model, children[i]), suffix(model, node, i + 1), points_max_);
-    changed = !(fresh == suffixes[i]);
-    suffixes[i] = std::move(fresh);
-  }
-  return changed;
-}
-
-std::size_t FrontierTree::rebuild(const WorkflowModel& model, const TreeLinks& links, std::size_t stage) {
-  Index node = links.leaf[stage];
-  std::size_t built = 1;
-  bool changed = build(model, node, 0);
-  while (changed && node != model.tree.root()) {
-    const std::uint32_t child = links.position[node];
-    node = links.parent[node];
-    changed = build(model, node, child);
-    ++built;
-  }
-  return built;
+  for (std::size_t i = suffixes.size(); i-- > 0;)
+    suffixes[i] = series(of(model, children[i]), suffix(model, node, i + 1), points_max_);
 }
 
 void FrontierTree::collect(const WorkflowModel& model, Index node, std::size_t root_point,

@@ -43,15 +43,12 @@ class FrontierTree {
   void collect_suffix(const WorkflowModel& model, Index series, std::size_t from, std::size_t point,
                       std::vector<ChosenStage>& out) const;
 
-  // The candidates of `stage` have changed: rebuilds upwards until nothing changes. Frontiers built again.
-  std::size_t rebuild(const WorkflowModel& model, const TreeLinks& links, std::size_t stage);
-
   [[nodiscard]] std::size_t points() const;
 
  private:
-  // True if the frontier of the node is not what it was. Of a series only the suffixes up to `child` are built again.
-  bool build(const WorkflowModel& model, Index node, std::size_t child);
-  bool build_series(const WorkflowModel& model, Index node, std::size_t child);
+  // REQUIRES: those of its children are built.
+  [[nodiscard]] Frontier build(const WorkflowModel& model, Index node);
+  void build_series(const WorkflowModel& model, Index node);
   [[nodiscard]] std::vector<const Frontier*> children(const WorkflowModel& model, Index node) const;
 
   BatchCap cap_;

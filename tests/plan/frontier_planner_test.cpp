@@ -108,17 +108,10 @@ std::set<std::uint32_t> before(const WorkflowModel& model, std::size_t stage) {
 
 // Compares every option of a query with brute force; the number of options.
 std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& planner, std::size_t stage, BatchCap cap,
-                         double budget_ms, const Progress* progress, FrontierWorkspace& workspace) {
+                         double budget_ms, FrontierWorkspace& workspace) {
   std::vector<Candidates> stages = capped(model, cap);
   for (const std::uint32_t done : before(model, stage)) stages[done] = {{configuration(1, 0, 0), 0, 0}};
-  if (progress != nullptr) {
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const Progress::Of& of = progress->stages[i];
-      if (of.state == Progress::State::done) stages[i] = {{configuration(1, 0, 0), 0, 0}};
-      if (of.state == Progress::State::running) stages[i] = {{configuration(1, 0, 0), of.ms_left, 0}};
-    }
-  }
-  const auto found = planner.query(stage, cap, budget_ms, workspace, progress);
+  const auto found = planner.query(stage, cap, budget_ms, workspace);
   const std::vector<Option> options(found.begin(), found.end());
   EXPECT_TRUE(
       std::is_sorted(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; }));
@@ -137,7 +130,6 @@ std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& plan
         << "stage " << stage << " candidate " << c << " budget " << budget_ms;
     if (!best || option == options.end()) continue;
     EXPECT_NEAR(option->cost, *best, 1e-9 * *best + 1e-15) << "stage " << stage << " candidate " << c;
-    if (progress != nullptr) continue;
     // The plan behind the option is what it says: it costs as much and meets the budget.
     const Plan plan = planner.plan_of(stage, *option, workspace);
     std::vector<StageTerms> chosen(stages.size());
@@ -167,7 +159,7 @@ TEST(FrontierPlanner, EqualsBruteForceOnChainsForEveryFirstConfiguration) {
     const FrontierPlanner planner(model);
     const std::size_t stage = rng.below(model.stages.size());
     const auto cap = static_cast<BatchCap>(1 + rng.below(10));
-    options += expect_exact(model, planner, stage, cap, random_budget(rng, planner, stage, cap), nullptr, workspace);
+    options += expect_exact(model, planner, stage, cap, random_budget(rng, planner, stage, cap), workspace);
   }
   EXPECT_GT(options, 1000u);
 }
@@ -181,36 +173,10 @@ TEST(FrontierPlanner, EqualsBruteForceOnForksJoinsAlternativesAndFanOuts) {
     const FrontierPlanner planner(model);
     const std::size_t stage = rng.below(model.stages.size());
     const auto cap = static_cast<BatchCap>(1 + rng.below(10));
-    options += expect_exact(model, planner, stage, cap, random_budget(rng, planner, stage, cap), nullptr, workspace);
+    options += expect_exact(model, planner, stage, cap, random_budget(rng, planner, stage, cap), workspace);
     if (testing::Test::HasFailure()) FAIL() << "instance " << i;
   }
   EXPECT_GT(options, 2000u);
-}
-
-TEST(FrontierPlanner, CountsSiblingsByWhereTheyAre) {
-  Rng rng(13);
-  FrontierWorkspace workspace;
-  for (int i = 0; i < 1500; ++i) {
-    const WorkflowModel model = random_model(rng, false);
-    const FrontierPlanner planner(model);
-    const std::size_t stage = rng.below(model.stages.size());
-    Progress progress{.stages = std::vector<Progress::Of>(model.stages.size())};
-    // Every other stage that could have begun has, with its predecessors done.
-    const auto own = before(model, stage);
-    for (const std::uint32_t done : own) progress.stages[done].state = Progress::State::done;
-    for (std::size_t other = 0; other < model.stages.size(); ++other) {
-      if (other == stage || own.contains(static_cast<std::uint32_t>(other)) ||
-          before(model, other).contains(static_cast<std::uint32_t>(stage)) || rng.chance(0.4))
-        continue;
-      for (const std::uint32_t done : before(model, other)) progress.stages[done].state = Progress::State::done;
-      if (progress.stages[other].state == Progress::State::waiting)
-        progress.stages[other] = {Progress::State::running, rng.uniform(0, 60)};
-    }
-    if (progress.stages[stage].state != Progress::State::waiting) continue;
-    const double budget = planner.fastest_ms(stage, 8) * rng.uniform(0.9, 2.5);
-    (void)expect_exact(model, planner, stage, 8, std::isfinite(budget) ? budget : 50, &progress, workspace);
-    if (testing::Test::HasFailure()) FAIL() << "instance " << i;
-  }
 }
 
 TEST(FrontierPlanner, WholeFrontierEqualsBruteForceOnIrregularWorkflows) {
@@ -345,29 +311,6 @@ TEST(FrontierPlanner, LargeProductsInsideParallelRegionsStayWithinTheErrorTheySa
     const Totals totals = evaluate(model.tree, chosen);
     EXPECT_NEAR(totals.cost, options[i].cost, 1e-12);
     EXPECT_LE(totals.ms, budget * (1 + 1e-12));
-  }
-}
-
-TEST(FrontierPlanner, AnUpdateGivesWhatBuildingAnewGives) {
-  Rng rng(17);
-  for (int i = 0; i < 500; ++i) {
-    WorkflowModel model = random_model(rng, false);
-    FrontierPlanner planner(model);
-    const std::size_t stage = rng.below(model.stages.size());
-    const auto candidate = static_cast<std::uint32_t>(rng.below(model.stages[stage].candidates.size()));
-    const double ms = rng.uniform(1, 100), cost = rng.uniform(1e-6, 1e-4);
-    model.stages[stage].candidates[candidate].ms = ms;
-    model.stages[stage].candidates[candidate].cost = cost;
-    EXPECT_GE(planner.update(stage, candidate, ms, cost), 1u);
-    const FrontierPlanner anew(model);
-    FrontierWorkspace workspace, anew_workspace;
-    for (const BatchCap cap : model.batch_caps()) {
-      EXPECT_EQ(planner.whole(cap), anew.whole(cap));
-      const double budget = random_budget(rng, anew, stage, cap);
-      const auto options = planner.query(stage, cap, budget, workspace);
-      const auto expected = anew.query(stage, cap, budget, anew_workspace);
-      EXPECT_TRUE(std::equal(options.begin(), options.end(), expected.begin(), expected.end()));
-    }
   }
 }
 
