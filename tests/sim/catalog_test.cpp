@@ -38,8 +38,8 @@ TEST(Catalog, NobodyWaitsForEverNothingAbortsAndOursMeetsWhatCanBeMet) {
       if (name != "sluice" && name != "admission" && name != "thesis-whole-dag") {
         EXPECT_EQ(result.rejected, 0u) << seed << " " << name;
       }
-      // It promises only where functions are loaded. Where that is a machine that is too slow for the objective it
-      // refuses for good (seeds 483 and 3044): known, and not what this test is for.
+      // On cold machines it may have to: where loads take longer than the objective, and calls come so rarely that what
+      // was loaded for one is gone before the next.
       if (name == "admission" && drawn.idle && warm) {
         EXPECT_LT(result.rejected, result.requests) << seed << " refuses everything";
       }
