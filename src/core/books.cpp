@@ -23,12 +23,15 @@ void erase_booking(policy::Invoker& invoker, std::vector<policy::Booking>::itera
   invoker.bookings.pop_back();
 }
 
-// A promise is made to so many from now on; to nobody: it is no more.
-void change_members(policy::Invoker& invoker, std::vector<policy::Booking>::iterator promise, std::uint32_t members) {
-  CHECK(promise->reserved && members <= promise->configuration.batch);
+// A promise is made to more, or to fewer; to nobody: it is no more.
+void change_members(policy::Invoker& invoker, std::vector<policy::Booking>::iterator promise, std::uint32_t more,
+                    std::uint32_t fewer, bool begins = false) {
+  CHECK(promise->reserved && promise->members + more >= fewer);
   invoker.open -= promise->open() ? 1 : 0;
-  promise->members = members;
-  if (members > 0) {
+  promise->members = promise->members + more - fewer;
+  CHECK(promise->members <= promise->configuration.batch);
+  if (begins) promise->to = promise->from;  // of those who are left nobody knows when
+  if (promise->members > 0) {
     invoker.open += promise->open() ? 1 : 0;
     return;
   }
@@ -69,10 +72,9 @@ bool instances_have_room(const policy::Invoker& invoker, const Claim& claim, con
 
 // Whether what was promised can be had from `from` on, beside all that others were promised. Earlier than agreed it may
 // meet none of them; later it may push those on that can begin after it and still be in time.
-bool room_for_promise(const policy::Invoker& invoker, const policy::Booking& promise, Time from) {
-  if (from == promise.from) return true;
-  const bool late = from > promise.from;
-  const policy::Span span{from, from + (promise.to - promise.from)};
+bool room_for_promise(const policy::Invoker& invoker, const policy::Booking& promise, const policy::Span& span) {
+  if (span.from == promise.from && promise.from < promise.to) return true;
+  const bool late = span.from > promise.from;
   std::uint32_t vcpus = promise.configuration.vcpu, batches = 1;
   for (const policy::Booking& other : invoker.bookings) {
     if (&other == &promise || !other.reserved || !span.meets(other) || (late && other.latest >= span.to)) continue;
@@ -227,7 +229,9 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   const SlicePositions positions = it->positions;
   // Also where nothing new begins: a machine that drains does what it has promised.
   if (invoker.vcpu_free < claim.configuration.vcpu) return std::nullopt;
-  if (!room_for_promise(invoker, *it, claim.from)) return std::nullopt;
+  // As long as was promised, which is longer than what is expected.
+  const Duration length = std::max(it->to - it->from, claim.to - claim.from);
+  if (!room_for_promise(invoker, *it, {claim.from, claim.from + length})) return std::nullopt;
   if (positions.slices != 0) {
     const policy::Gpu& gpu = invoker.gpus[positions.gpu];
     if ((gpu.free & positions.slices) != positions.slices) return std::nullopt;
@@ -235,12 +239,9 @@ std::optional<SlicePositions> Books::take_reserved(InvokerId id, ReservationId r
   } else if (!invoker.warm && invoker.room.of(claim.function) == 0) {
     return std::nullopt;
   }
-  Claim promised = claim;  // as long as was promised, which is longer than what is expected
-  const Duration length = it->to - it->from;
+  Claim promised = claim;
   promised.to = claim.from + length;
-  it->from = promised.to;
-  it->to = it->from + length;
-  change_members(invoker, it, it->members - members);
+  change_members(invoker, it, 0, members, true);
   hold(invoker, batch, promised, positions);
   expect_end(invoker, invoker.bookings.back());
   return positions;
@@ -374,13 +375,13 @@ void Books::share(InvokerId id, ReservationId reservation, Time latest) {
   const auto it = find_booking(invoker, reservation.value(), true);
   CHECK(it->open());
   it->latest = std::min(it->latest, latest);
-  change_members(invoker, it, it->members + 1);
+  change_members(invoker, it, 1, 0);
 }
 
 void Books::unreserve(InvokerId id, ReservationId reservation) {
   policy::Invoker& invoker = invokers_[id.index()];
   const auto it = find_booking(invoker, reservation.value(), true);
-  change_members(invoker, it, it->members - 1);
+  change_members(invoker, it, 0, 1);
 }
 
 Duration Books::promised_time(InvokerId id, ReservationId reservation) const {

@@ -51,7 +51,7 @@ class Books {
   // Takes what the batch needs from now on; nothing if it does not fit, also not beside what is promised to others.
   [[nodiscard]] std::optional<SlicePositions> take(InvokerId id, BatchId batch, const Claim& claim);
   // Turns a promise into a running batch of so many of those it was made to; nothing if something that should have
-  // ended still runs there. The others keep the promise, of the time after that.
+  // ended still runs there. The others keep a promise of no certain time.
   [[nodiscard]] std::optional<SlicePositions> take_reserved(InvokerId id, ReservationId reservation, BatchId batch,
                                                             const Claim& claim, std::uint32_t members);
   // What a batch takes that runs already, whoever started it; false if that cannot be: others hold those slices.

@@ -45,13 +45,26 @@ void follow(State& state, const Runs::Ready& ready) {
   state.policies.prewarm->queued(state.view(), state.queues[control.queue]);
 }
 
+// What is given back may be what others wait for.
+void give_promises_back(State& state, Slot request) {
+  if (state.requests[request].promises.empty()) return;
+  state.requests.end_promises(request, state.books);
+  state.changed = true;
+}
+
+void follow(State& state, const Runs::Skipped& skipped) {
+  if (state.requests[skipped.request].promises.empty()) return;
+  state.requests.end_promise(skipped.request, skipped.stage, state.books);
+  state.changed = true;
+}
+
 void follow(State& state, const Runs::Withdrawn& withdrawn) {
   drop_waiting(state, withdrawn.request);
 }
 
 void follow(State& state, const Runs::BeganAgain& again) {
   drop_waiting(state, again.request);
-  state.requests.end_promises(again.request, state.books);
+  give_promises_back(state, again.request);
 }
 
 // Stops what runs for nobody else. Its books stay until the invoker says that it has stopped.
@@ -79,7 +92,7 @@ void follow(State& state, Runs::Ended& ended) {
                            .cost = request.cost,
                            .outermost = ended.outermost});
   if (ended.outcome == RequestOutcome::finished) state.answers.back().places = std::move(ended.left_at);
-  state.requests.end_promises(ended.request, state.books);
+  give_promises_back(state, ended.request);
   drop_waiting(state, ended.request);
   if (ended.outcome == RequestOutcome::cancelled || ended.outcome == RequestOutcome::deadline_exceeded)
     cancel_batches_of(state, request);

@@ -57,6 +57,14 @@ void Requests::end_promises(Slot slot, Books& books) {
   values_[slot].promises.clear();
 }
 
+void Requests::end_promise(Slot slot, std::uint32_t stage, Books& books) {
+  auto& promises = values_[slot].promises;
+  const auto it = std::find_if(promises.begin(), promises.end(), [&](const Promise& p) { return p.stage == stage; });
+  if (it == promises.end()) return;
+  books.unreserve(it->invoker, it->reservation);
+  promises.erase(it);
+}
+
 void Requests::forget_promises(InvokerId invoker) {
   for (Slot slot = 0; slot < values_.size(); ++slot) {  // NOLINT(modernize-loop-convert): ranges of slots are const
     if (values_[slot].used)

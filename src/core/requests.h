@@ -55,7 +55,8 @@ class Requests {
   // The stage starts: with what was promised, or (`taken` is another) with what was free as well.
   static void keep_promise(Request& request, ReservationId promised, ReservationId taken, Books& books);
   void end_promises(Slot slot, Books& books);
-  void forget_promises(InvokerId invoker);  // its books are gone
+  void end_promise(Slot slot, std::uint32_t stage, Books& books);  // if it has one
+  void forget_promises(InvokerId invoker);                         // its books are gone
 
   // Also those that are over: `used` says which are there.
   [[nodiscard]] const Slots<Request>& all() const { return values_; }

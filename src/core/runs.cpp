@@ -244,6 +244,8 @@ void Runs::stage_over(Slot run, std::uint32_t stage, StageState state) {
   const std::uint32_t generation = runs_[run].generation;
   const auto kind = state == StageState::done ? Step::Kind::predecessor_over : Step::Kind::predecessor_skipped;
   for (const std::uint32_t next : ended.successors) steps_.push_back({kind, run, next, generation});
+  if (state == StageState::skipped && runs_[run].parent == kNoSlot)
+    effects_.emplace_back(Skipped{runs_[run].request, stage});
   // A handler that nobody called is skipped once all that could call it are over.
   for (const std::uint32_t handler : ended.handlers) {
     if (control(run, handler).stage->after.empty())

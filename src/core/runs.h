@@ -52,6 +52,10 @@ class Runs {
     InvokerId inputs_at;
     Bytes bytes;  // of its inputs
   };
+  struct Skipped {  // a stage of the application's own workflow, which will not run
+    Slot request;
+    std::uint32_t stage;
+  };
   struct Withdrawn {  // nobody waits any more for some of the request's invocations: see expects()
     Slot request;
   };
@@ -66,7 +70,7 @@ class Runs {
     std::vector<InvokerId> left_at;  // what it made there may go
     std::uint64_t outermost = 0;     // finished: number of the outermost run
   };
-  using Effect = std::variant<Ready, Withdrawn, BeganAgain, Ended>;
+  using Effect = std::variant<Ready, Skipped, Withdrawn, BeganAgain, Ended>;
 
   // `controls`: by ApplicationId; it outlives this.
   Runs(const std::vector<Control>& controls, std::uint32_t attempts_max)

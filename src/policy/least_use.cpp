@@ -26,8 +26,9 @@ LeastUse::Points undominated(const LeastUse::Points& points) {
 
 }  // namespace
 
-LeastUse::LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points)
-    : planner_(std::move(planner)) {
+LeastUse::LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points,
+                   std::uint64_t made)
+    : planner_(std::move(planner)), made_(made) {
   for (const Points& of_stage : points) points_.push_back(undominated(of_stage));
 }
 
@@ -47,8 +48,8 @@ LeastUse::Sum LeastUse::sum(double vcpu_price, double slice_price, double ms_pri
     };
     const auto key = [&](const Point& p) { return std::tuple(taken(p) + ms_price * p.ms, p.ms); };
     const Point& best = *std::ranges::min_element(points_[s], {}, key);
-    terms.push_back(model.stages[s].scale.of(best.ms, taken(best)));
-    terms.back().ms += model.stages[s].wait_ms;
+    // In full, as it is promised, though a condition may skip it.
+    terms.push_back({best.ms * model.stages[s].scale.ms + model.stages[s].wait_ms, taken(best)});
   }
   const plan::Totals whole = plan::evaluate(model.tree, terms);
   return {whole.ms, whole.cost};

@@ -5,6 +5,7 @@
 // request is in time is searched for. Known caveat: between two points of a stage nothing is, so that it is the least
 // but for one step of one stage.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,12 +25,13 @@ class LeastUse {
 
   LeastUse() = default;
   // `points` by stage of the planner's model; a stage with none takes nothing.
-  LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points);
+  // `made`: a number for what they were made of.
+  LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points, std::uint64_t made);
 
   // With batches of at most so many (those of the fewest always count). What the fastest way takes if it is not in
   // time either.
   [[nodiscard]] double at(double vcpu_price, double slice_price, double within_ms, double company) const;
-  [[nodiscard]] const plan::FrontierPlanner* planner() const { return planner_.get(); }
+  [[nodiscard]] std::uint64_t made() const { return made_; }  // 0: of nothing
 
  private:
   struct Sum {
@@ -39,6 +41,7 @@ class LeastUse {
 
   std::shared_ptr<const plan::FrontierPlanner> planner_;
   std::vector<Points> points_;
+  std::uint64_t made_ = 0;
 };
 
 }  // namespace sluice::policy

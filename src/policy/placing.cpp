@@ -32,18 +32,23 @@ Duration moving(const View& view, const Function& function, std::span<const Invo
 // Those with the fewest bookings: where the first gaps are, mostly. And those where batches of the application have
 // places left.
 void Placing::choose_machines(const Call& call) {
-  const std::size_t most = call.preference.counts_waste ? kMachinesForWaste : kMachines;
   const View& view = call.view;
+  const std::size_t all = call.preference.counts_waste ? kMachinesForWaste : kMachines;
+  // Of every kind some: what needs a large one may find it nowhere else.
+  const std::size_t most = std::max(all / std::max<std::size_t>(1, stages_.shapes()), kMachinesOfAKind);
   machines_.clear();
-  for (const Invoker& invoker : view.invokers) {
-    if (invoker.usable) machines_.push_back(invoker.id.value());
-  }
   const auto fewer = [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(view.invokers[a].bookings.size(), a) < std::tuple(view.invokers[b].bookings.size(), b);
   };
-  if (machines_.size() > most) {
-    std::nth_element(machines_.begin(), machines_.begin() + static_cast<std::ptrdiff_t>(most), machines_.end(), fewer);
-    machines_.resize(most);
+  for (std::uint32_t shape = 0; shape < stages_.shapes(); ++shape) {
+    const auto first = static_cast<std::ptrdiff_t>(machines_.size());
+    for (const Invoker& invoker : view.invokers) {
+      if (invoker.usable && stages_.shape_of(invoker.id) == shape) machines_.push_back(invoker.id.value());
+    }
+    const auto begin = machines_.begin() + first;
+    if (machines_.end() - begin <= static_cast<std::ptrdiff_t>(most)) continue;
+    std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(most), machines_.end(), fewer);
+    machines_.resize(static_cast<std::size_t>(first) + most);
   }
   std::sort(machines_.begin(), machines_.end(), fewer);
   std::size_t looked = 0;
@@ -275,7 +280,8 @@ Placing::Way Placing::way_at(const Call& call, const Step& step, const Trial& tr
 void Placing::wait_for_others(const Call& call, const Step& step, const Trial& trial, Time from) {
   const double missing = trial.choice.configuration.batch - step.so_far.company;
   if (!call.preference.opens || call.preference.calls_per_ms <= 0 || missing <= 0) return;
-  const Time start = std::min(step.ready + Duration::ms(missing / call.preference.calls_per_ms), trial.latest);
+  const double most_ms = (trial.latest - step.ready).to_ms();
+  const Time start = step.ready + Duration::ms(std::min(missing / call.preference.calls_per_ms, most_ms));
   if (start <= from) return;
   const auto gap = gap_at(call.view, step, trial, start);
   if (gap && gap->from <= trial.latest) offer(call.request, step.stage, way_at(call, step, trial, *gap));
@@ -337,14 +343,22 @@ Placing::Step Placing::step_of(const Call& call, std::size_t index, std::uint32_
   const StageToPlace& stage = call.order.stages[index];
   const Time now = call.view.now;
   Step out{stage, way, way == Way::kNone ? Way{.end = now, .finish = now} : ways_[way], now};
-  from_.clear();
-  for (const std::uint32_t before : stage.before) {
-    const Way* source = way_of(way, call.order, before);
-    out.ready = std::max(out.ready, source->end);
-    from_.push_back(source->inputs_at);
-  }
+  for (const std::uint32_t before : stage.before) out.ready = std::max(out.ready, way_of(way, call.order, before)->end);
   out.ready = out.ready + stage.wait;
+  from_.clear();
+  add_sources(call.order, stage, way);
   return out;
+}
+
+// Where the inputs of a stage are: whatever passes inputs on leaves them where they are.
+void Placing::add_sources(const PlaceOrder& order, const StageToPlace& stage, std::uint32_t way) {
+  for (const std::uint32_t before : stage.before) {
+    const StageToPlace& source = order.stages[order.at[before]];
+    if (source.runs)
+      from_.push_back(way_of(way, order, before)->last.invoker);
+    else
+      add_sources(order, source, way);
+  }
 }
 
 // All ways to place one more stage after those of `way`: of every choice the earliest end, there and where the inputs
@@ -356,7 +370,7 @@ void Placing::extend(const Call& call, std::size_t index, std::uint32_t way) {
     Way next = step.so_far;
     next.before = way;
     next.last = {.stage = stage.stage};
-    next.inputs_at = from_.empty() ? InvokerId::none() : from_.back();
+    next.inputs_at = from_.empty() ? InvokerId::none() : from_.back();  // of several it is looked through again
     next.end = step.ready;
     next.finish = std::max(next.finish, step.ready);
     return offer(call.request, stage, next);
@@ -427,7 +441,7 @@ void Placing::prune(const PlaceOrder& order, std::size_t index, bool by_taken) {
 
 Placed Placing::result_of(const PlaceOrder& order, const Request& request, std::uint32_t way) const {
   Placed out{.finish = ways_[way].finish, .cost = ways_[way].most, .taken = ways_[way].taken};
-  std::vector<Time> latest(order.stages.size(), request.deadline);  // end of each, by stage
+  std::vector<Time> latest(order.stages.size(), request.due);  // end of each, by stage
   for (std::uint32_t w = way, i = static_cast<std::uint32_t>(order.stages.size()); w != Way::kNone;
        w = ways_[w].before) {
     const StageToPlace& stage = order.stages[--i];

@@ -36,7 +36,8 @@ class Placing {
  public:
   struct Request {
     ApplicationId application;
-    Time deadline;
+    Time deadline;  // by which it is to end as far as is known,
+    Time due;  // and its own, not before: a stage that is late may start until its request would be later than that
     std::optional<PicoDollars> cost_limit;
   };
   // Which of the ways that are in time is taken.
@@ -58,6 +59,7 @@ class Placing {
   static constexpr std::size_t kKept = 12;
   static constexpr std::size_t kMachines = 16;
   static constexpr std::size_t kMachinesForWaste = 4;     // where it is counted: every start on each is another way
+  static constexpr std::size_t kMachinesOfAKind = 4;      // at the least, where machines differ
   static constexpr std::size_t kStarts = 4;               // of a configuration on a machine, there
   static constexpr std::size_t kMachinesWithPlaces = 16;  // left in batches, which are looked at besides
 
@@ -110,6 +112,7 @@ class Placing {
   [[nodiscard]] std::uint32_t best_of_layer(const Call& call) const;
   [[nodiscard]] const Skyline& skyline_of(const View& view, std::uint32_t invoker, std::uint32_t way);
   [[nodiscard]] const Way* way_of(std::uint32_t way, const PlaceOrder& order, std::uint32_t stage) const;
+  void add_sources(const PlaceOrder& order, const StageToPlace& stage, std::uint32_t way);
   [[nodiscard]] Step step_of(const Call& call, std::size_t index, std::uint32_t way);
   void extend(const Call& call, std::size_t index, std::uint32_t way);
   void look_at(const Call& call, const Step& step, const Invoker& invoker);

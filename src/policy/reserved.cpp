@@ -28,8 +28,11 @@ class Turns {
     double& left = left_[application.index()];
     left = std::min(left + share, kMost);
   }
-  [[nodiscard]] bool has_one(ApplicationId application) const { return left_[application.index()] >= 1; }
+  [[nodiscard]] bool has_one(ApplicationId application) const {
+    return application.index() >= left_.size() || left_[application.index()] >= 1;
+  }
   void take(ApplicationId application) {
+    if (application.index() >= left_.size()) return;
     double& left = left_[application.index()];
     left = std::max(left - 1, 0.0);
   }
@@ -56,7 +59,7 @@ class Slo final : public Admission {
     }
     const bool is_new = request.id != last_asked_;  // else it is asked about again
     if (is_new) {
-      scarcity_.called(view, request.application);
+      scarcity_.called(view, placing_.stages(), request.application);
       turns_.add(request.application, kOfCapacity / std::max(1.0, scarcity_.load()));
     }
     last_asked_ = request.id;
@@ -68,7 +71,7 @@ class Slo final : public Admission {
     const Duration kept = Duration::ms(std::max(0.0, slack_ms) * kKeptBack * doubt);
     const bool exact = doubt < kExact, tight = prices_ && scarcity_.tight(), over = prices_ && scarcity_.over();
     if (over && !exact && !turns_.has_one(request.application)) return overloaded(view, request.deadline);
-    const Placing::Request wanted{request.application, request.deadline - kept, request.cost_limit};
+    const Placing::Request wanted{request.application, request.deadline - kept, request.deadline, request.cost_limit};
     const auto placed = placing_.place(view, wanted,
                                        {.cost_weight = cost_weight_,
                                         .scarcity = tight ? &scarcity_ : nullptr,
@@ -82,7 +85,7 @@ class Slo final : public Admission {
     }
     if (over) {
       const double within = (wanted.deadline - view.now).to_ms() / placing_.stages().slower(view, request.application);
-      const double allowed = scarcity_.least_of(view, request.application, within) * (1 + kSpoils);
+      const double allowed = scarcity_.least_of(view, placing_.stages(), request.application, within) * (1 + kSpoils);
       if (placed->taken > allowed) return overloaded(view, placed->finish);
     }
     const auto joins = [](const Reserved& r) { return r.joins.valid(); };
@@ -162,7 +165,7 @@ class Slo final : public Admission {
       }
     }
     Placing::Request any_time = any_cost;
-    any_time.deadline = view.now + kForEver;
+    any_time.deadline = any_time.due = view.now + kForEver;
     const auto late = placing_.place(view, any_time, {.cost_weight = 0});
     if (!late) return {.accept = false, .reason = RejectReason::no_capacity};
     const double needed = (late->finish - view.now).to_ms();
@@ -186,7 +189,7 @@ class Slo final : public Admission {
             .reason = RejectReason::overloaded,
             .needed = available * scarcity_.load(),
             .available = available,
-            .retry_after = again - view.now};
+            .retry_after = std::max(Duration{}, again - view.now)};
   }
 
   static constexpr Duration kForEver = Duration::s(86'400);
@@ -206,6 +209,7 @@ class Slo final : public Admission {
 class KeepPromises final : public Dispatch {
  public:
   void begin(const View& view) override {
+    tried_.clear();
     order_.begin(view, [&](const Waiting& w) {
       const bool promised = w.reservation.valid();
       const int turn = !promised ? 2 : w.promised > view.now ? 1 : 0;
@@ -224,21 +228,26 @@ class KeepPromises final : public Dispatch {
   void told(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
 
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
-    std::optional<Time> wake;
+    Wake wake(view.now);
+    bool any_unpromised = false;
     for (const std::uint32_t q : view.busy_queues) {
       for (std::size_t i = 0; i < view.queues[q].waiting.size(); ++i) {
         const Waiting& w = view.queues[q].waiting[i];
+        any_unpromised = any_unpromised || !w.reservation.valid();
         if (!w.reservation.valid()) continue;
-        Time at = w.promised;
-        if (at <= view.now) {
-          const Booking& promise = promise_of(view, w);
-          if (promise.members > 1) at = promise.closes();  // those who are there go without the others
-        }
-        if (at <= view.now) at = w.latest + kTick;
-        if (at > view.now && (!wake || at < *wake)) wake = at;
+        wake.at(w.promised);
+        if (w.promised > view.now) continue;
+        // It is late: promises to others may be in its way.
+        const Booking& promise = promise_of(view, w);
+        if (promise.members > 1) wake.at(promise.closes());  // those who are there go without the others
+        wake.at(w.latest + kTick);
+        at_promises(view.invokers[w.reserved_at.index()], wake);
       }
     }
-    return wake;
+    if (any_unpromised) {
+      for (const Invoker& invoker : view.invokers) at_promises(invoker, wake);
+    }
+    return wake.first;
   }
 
   void visit(Archive&) override {}
@@ -246,7 +255,26 @@ class KeepPromises final : public Dispatch {
  private:
   static constexpr Duration kTick = Duration::ns(1);
 
-  static bool propose(const View& view, const Queue& queue, std::uint32_t position, Proposals& out) {
+  // The first of several instants that are to come.
+  struct Wake {
+    explicit Wake(Time t) : now(t) {}
+    void at(Time t) {
+      if (t > now && (!first || t < *first)) first = t;
+    }
+    Time now;
+    std::optional<Time> first;
+  };
+  // When what is promised on a machine begins or ends.
+  static void at_promises(const Invoker& invoker, Wake& wake) {
+    if (invoker.reserved == 0) return;
+    for (const Booking& b : invoker.bookings) {
+      if (!b.reserved) continue;
+      wake.at(b.from);
+      wake.at(b.to);
+    }
+  }
+
+  bool propose(const View& view, const Queue& queue, std::uint32_t position, Proposals& out) {
     const Waiting& waiting = queue.waiting[position];
     out.clear();
     out.queue = queue.id;
@@ -261,6 +289,8 @@ class KeepPromises final : public Dispatch {
     const auto holds = [&](const Waiting& w) { return w.reservation == waiting.reservation; };
     std::uint32_t members = 1, first = position;
     if (promise.members > 1) {
+      if (std::ranges::find(tried_, waiting.reservation) != tried_.end()) return false;  // with another of them
+      tried_.push_back(waiting.reservation);
       members = 0;
       for (auto i = static_cast<std::uint32_t>(queue.waiting.size()); i-- > 0;) {
         if (!holds(queue.waiting[i])) continue;
@@ -314,7 +344,9 @@ class KeepPromises final : public Dispatch {
     return *it;
   }
 
-  WaitingOrder<std::pair<int, Time>> order_;  // of one instant only: not part of the state
+  // Of one instant only: not part of the state.
+  WaitingOrder<std::pair<int, Time>> order_;
+  std::vector<ReservationId> tried_;  // those of several
 };
 
 // Promises first; then applications that nothing was promised to, as another dispatch wants, with what is left.

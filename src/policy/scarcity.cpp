@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/transfer.h"
+
 namespace sluice::policy {
 namespace {
 
@@ -50,13 +52,15 @@ double FillTable::left_ms(double stretch_ms) const {
   return std::max(0.0, stretch_ms - filled_[static_cast<std::size_t>(cells)] * cell_ms_);
 }
 
-void Scarcity::called(const View& view, ApplicationId application) {
+void Scarcity::called(const View& view, StagesToPlace& stages, ApplicationId application) {
   if (application.index() >= rates_.size()) rates_.resize(application.index() + 1);
   CallRate& rate = rates_[application.index()];
   if (rate.seen > 0 && rate.last == view.now) return;  // who comes at the same instant gains nothing if it is refused
   rate.add(view.now, over_ms(view.application(application)));
   ++calls_;
-  if (calls_ >= kCallsBetween || view.now - looked_at_ > kOld) look(view);
+  // Of many applications it takes longer, and each is a smaller part.
+  const auto times = static_cast<std::uint32_t>(1 + view.applications.size() / 8);
+  if (calls_ >= kCallsBetween * times || view.now - looked_at_ > kOld * times) look(view, stages);
 }
 
 double Scarcity::calls_per_ms(const View& view, ApplicationId application) const {
@@ -106,34 +110,41 @@ double Scarcity::company_of(ApplicationId application) const {
   return std::max(1.0, kMore * sharing.stages / std::max(sharing.batches, 1e-3));
 }
 
-// Again only where plans or machines are others.
-void Scarcity::look_at_uses(const View& view) {
-  constexpr double kNinetyNine = 2.33;  // standard deviations
+// With what requests can be promised. Again only where plans or machines are others.
+void Scarcity::look_at_uses(const View& view, StagesToPlace& stages) {
   const std::pair sizes(vcpus_.size, slices_.size);
   if (sizes != of_sizes_) uses_.clear();
   of_sizes_ = sizes;
   uses_.resize(view.applications.size());
   for (const ApplicationModel& model : view.applications) {
     LeastUse& use = uses_[model.id.index()];
-    if (model.removed) {
+    const bool called = model.id.index() < rates_.size() && rates_[model.id.index()].seen > 0;
+    if (model.removed || !called)
       use = {};
-      continue;
-    }
-    if (use.planner() == model.planner.get()) continue;
-    std::vector<LeastUse::Points> points;
-    for (const plan::ModelStage& stage : model.planner->model().stages) {
-      LeastUse::Points& of_stage = points.emplace_back();
-      for (std::size_t i = 0; i < stage.candidates.size(); ++i) {
-        const plan::Candidate& c = stage.candidates[i];
-        if (!possible(c.configuration)) continue;
-        of_stage.push_back({.ms = c.ms + kNinetyNine * stage.sd_ms[i],
-                            .vcpu_ms = c.ms * vcpus_.part(c.configuration.vcpu),
-                            .slice_ms = c.ms * slices_.part(c.configuration.slices),
-                            .batch = double(c.configuration.batch)});
+    else if (const PlaceOrder& order = stages.of(view, model.id); use.made() != order.made)
+      look_at_use(view, model, order);
+  }
+}
+
+void Scarcity::look_at_use(const View& view, const ApplicationModel& model, const PlaceOrder& order) {
+  constexpr double kNinetyNine = 2.33;  // standard deviations
+  std::vector<LeastUse::Points> points(model.planner->model().stages.size());
+  for (const StageToPlace& stage : order.stages) {
+    if (!stage.runs) continue;
+    profile::BatchInputs inputs;  // at best they are where it runs
+    if (!stage.before.empty())
+      inputs.add(true, model.application->function(view.queue(stage.queue).function).input_bytes.value_or(Bytes{}));
+    const double moving_ms = profile::transfer_time(view.transfer, inputs).to_ms();
+    for (const auto* choices : {&stage.choices, &stage.batches}) {
+      for (const PlaceChoice& c : *choices) {
+        points[stage.in_model].push_back({.ms = c.ms + kNinetyNine * c.sd_ms + moving_ms,
+                                          .vcpu_ms = c.ms * vcpus_.part(c.configuration.vcpu),
+                                          .slice_ms = c.ms * slices_.part(c.configuration.slices),
+                                          .batch = double(c.configuration.batch)});
       }
     }
-    use = LeastUse(model.planner, points);
   }
+  uses_[model.id.index()] = LeastUse(model.planner, points, order.made);
 }
 
 void Scarcity::look_at_candidates(const View& view) {
@@ -160,12 +171,12 @@ void Scarcity::look_at_candidates(const View& view) {
   slices_.fill = FillTable(slice_lengths);
 }
 
-void Scarcity::look(const View& view) {
+void Scarcity::look(const View& view, StagesToPlace& stages) {
   looked_at_ = view.now;
   calls_ = 0;
   look_at_machines(view);
   look_at_candidates(view);
-  look_at_uses(view);
+  look_at_uses(view, stages);
   // A whole cluster costs 1 a millisecond: `part` of that are its vCPUs. What is asked for is concave in it.
   const auto prices = [&](double part) {
     return std::pair(vcpus_.units > 0 ? part / vcpus_.units : 0, slices_.units > 0 ? (1 - part) / slices_.units : 0);
@@ -197,9 +208,12 @@ void Scarcity::look(const View& view) {
   std::tie(vcpus_.price, slices_.price) = prices(part);
 }
 
-double Scarcity::least_of(const View& view, ApplicationId application, double within_ms) {
-  look_at_uses(view);
-  return uses_[application.index()].at(vcpus_.price, slices_.price, within_ms, company_of(application));
+double Scarcity::least_of(const View& view, StagesToPlace& stages, ApplicationId application, double within_ms) {
+  look_at_uses(view, stages);
+  // Whoever is called rarely has nobody to share with, however long it waits.
+  const double waits_ms = std::max(0.0, within_ms - stages.alone_ms(view, application));
+  const double company = std::min(company_of(application), 1 + calls_per_ms(view, application) * waits_ms);
+  return uses_[application.index()].at(vcpus_.price, slices_.price, within_ms, company);
 }
 
 double Scarcity::wasted_by(const Skyline& skyline, const Configuration& c, const SlicePositions& positions,

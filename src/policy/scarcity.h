@@ -20,6 +20,7 @@
 #include "base/archive.h"
 #include "policy/call_rate.h"
 #include "policy/least_use.h"
+#include "policy/stages_to_place.h"
 #include "policy/timeline.h"
 #include "policy/view.h"
 
@@ -42,7 +43,7 @@ class FillTable {
 class Scarcity {
  public:
   // A request has arrived: how often each application is called, and what that makes things worth.
-  void called(const View& view, ApplicationId application);
+  void called(const View& view, StagesToPlace& stages, ApplicationId application);
 
   // Of the cluster, that what is asked for needs at best; above 1 not everything can be done in time.
   [[nodiscard]] double load() const { return load_; }
@@ -57,7 +58,7 @@ class Scarcity {
   [[nodiscard]] double company_of(ApplicationId application) const;
   // What one request of the application takes at the least if it may take so long, and what a configuration takes for
   // so long: in milliseconds of the whole cluster. REQUIRES: called() for the application at this instant.
-  [[nodiscard]] double least_of(const View& view, ApplicationId application, double within_ms);
+  [[nodiscard]] double least_of(const View& view, StagesToPlace& stages, ApplicationId application, double within_ms);
   [[nodiscard]] double of(const Configuration& c, double ms) const;
   // What a booking from `from` to `to` at `positions` would leave unusable around itself, less what was unusable
   // before.
@@ -82,10 +83,11 @@ class Scarcity {
     [[nodiscard]] double part(std::uint32_t share) const { return share == 0 ? 0 : 1.0 / (size / share); }
     void visit(Archive& a) { a(units, size, least, price, fill); }
   };
-  void look(const View& view);
+  void look(const View& view, StagesToPlace& stages);
   void look_at_machines(const View& view);
   void look_at_candidates(const View& view);
-  void look_at_uses(const View& view);
+  void look_at_uses(const View& view, StagesToPlace& stages);
+  void look_at_use(const View& view, const ApplicationModel& model, const PlaceOrder& order);
   [[nodiscard]] bool possible(const Configuration& c) const;
 
   // Of the promises to an application lately, each fading with every request after it.

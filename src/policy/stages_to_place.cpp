@@ -102,9 +102,9 @@ double promised_ms(const Queue& queue, const PlaceChoice& choice) {
 }
 
 bool StagesToPlace::placeable(const Workflow& workflow) {
-  return std::ranges::all_of(workflow.stages, [](const Stage& s) {
-    return !s.foreach && (s.kind == Stage::Kind::run || s.kind == Stage::Kind::pass);
-  });
+  return workflow.stages.size() <= kStagesMax && std::ranges::all_of(workflow.stages, [](const Stage& s) {
+           return !s.foreach && (s.kind == Stage::Kind::run || s.kind == Stage::Kind::pass);
+         });
 }
 
 const PlaceOrder& StagesToPlace::of(const View& view, ApplicationId application) {
@@ -116,7 +116,9 @@ const PlaceOrder& StagesToPlace::of(const View& view, ApplicationId application)
   if (order.planner == model.planner && order.quota == quota && !order.stages.empty()) return order;
   const Workflow& workflow = model.application->workflow;
   const Graph graph = std::get<Graph>(Graph::make(workflow));
-  order = {.planner = model.planner, .quota = quota, .at = std::vector<std::uint32_t>(workflow.size())};
+  std::erase_if(orders_, [&](const auto& kept) { return view.application(kept.first).removed; });
+  order = {
+      .made = ++made_, .planner = model.planner, .quota = quota, .at = std::vector<std::uint32_t>(workflow.size())};
   for (const Graph::Node s : graph.topological_order()) {
     order.at[s] = static_cast<std::uint32_t>(order.stages.size());
     StageToPlace& out = order.stages.emplace_back(StageToPlace{.stage = s, .wait = workflow.stages[s].wait});
@@ -213,7 +215,6 @@ double StagesToPlace::slower(const View& view, ApplicationId application) {
 
 // What is derived of an application counts only what some machine holds.
 void StagesToPlace::look_at_shapes(const View& view) {
-  const Invoker* last = nullptr;
   std::vector<const Invoker*> distinct;
   const auto same = [](const Invoker& a, const Invoker& b) {
     const std::uint32_t of_a = a.gpus.empty() ? 0 : a.gpus.front().slices;
@@ -221,11 +222,16 @@ void StagesToPlace::look_at_shapes(const View& view) {
     return a.vcpu == b.vcpu && a.gpus.size() == b.gpus.size() && of_a == of_b && a.layout == b.layout &&
            a.device == b.device;
   };
+  shape_of_.assign(view.invokers.size(), 0);
+  std::uint32_t last = 0;
   for (const Invoker& invoker : view.invokers) {
-    if (!invoker.usable || (last != nullptr && same(*last, invoker))) continue;
-    last = &invoker;
-    if (std::ranges::none_of(distinct, [&](const Invoker* other) { return same(*other, invoker); }))
-      distinct.push_back(&invoker);
+    if (!invoker.usable) continue;
+    if (distinct.empty() || !same(*distinct[last], invoker)) {
+      const auto known = std::ranges::find_if(distinct, [&](const Invoker* other) { return same(*other, invoker); });
+      last = static_cast<std::uint32_t>(known - distinct.begin());
+      if (known == distinct.end()) distinct.push_back(&invoker);
+    }
+    shape_of_[invoker.id.index()] = last;
   }
   const auto known = [](const NodeGroup& shape, const Invoker* invoker) { return shape == invoker->shape(); };
   if (std::ranges::equal(shapes_, distinct, known)) return;

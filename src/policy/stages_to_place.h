@@ -39,6 +39,7 @@ struct StageToPlace {
 
 // What does not change between two requests of an application with the same plans.
 struct PlaceOrder {
+  std::uint64_t made = 0;                                // no two have the same number
   std::shared_ptr<const plan::FrontierPlanner> planner;  // held, so that no other one has its address
   std::pair<std::uint32_t, std::uint32_t> quota;         // of the tenant: vCPUs and slices
   std::vector<StageToPlace> stages;                      // predecessors first
@@ -50,10 +51,16 @@ struct PlaceOrder {
 
 class StagesToPlace {
  public:
-  // Whether all of its stages can be placed at all: known ahead are those that run a function once, or nothing.
+  // Whether all of its stages can be placed at all: known ahead are those that run a function once, or nothing. Of more
+  // than kStagesMax a search would take too long.
+  static constexpr std::size_t kStagesMax = 40;
   [[nodiscard]] static bool placeable(const Workflow& workflow);
 
   [[nodiscard]] const PlaceOrder& of(const View& view, ApplicationId application);
+
+  // Machines that are alike have the same number, below `shapes()`. REQUIRES: of() at this instant, and it is usable.
+  [[nodiscard]] std::uint32_t shape_of(InvokerId invoker) const { return shape_of_[invoker.index()]; }
+  [[nodiscard]] std::size_t shapes() const { return shapes_.size(); }
 
   // How long a request of it takes at the least, on machines with nothing else to do; infinity: no machine can run it.
   [[nodiscard]] double alone_ms(const View& view, ApplicationId application);
@@ -68,7 +75,9 @@ class StagesToPlace {
   void add_choices(const View& view, const ApplicationModel& model, const Queue& queue, StageToPlace& out) const;
 
   std::vector<NodeGroup> shapes_;               // of the machines that are usable
+  std::vector<std::uint32_t> shape_of_;         // by invoker
   std::map<ApplicationId, PlaceOrder> orders_;  // derived from plans and shapes
+  std::uint64_t made_ = 0;
 };
 
 }  // namespace sluice::policy

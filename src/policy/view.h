@@ -80,8 +80,9 @@ struct Booking {
   Time latest;                // a promise: the last start with which all requests it was made to are still in time
   QueueId queue;              // a promise: of those it was made to
   std::uint32_t members = 1;  // a promise: so many
-  // Others of its queue may still be promised a place in its batch.
-  [[nodiscard]] bool open() const { return reserved && members < configuration.batch; }
+  // Others of its queue may still be promised a place in its batch. Not where some of them began without the others:
+  // those have no certain time any more (from is to), and start when they can.
+  [[nodiscard]] bool open() const { return reserved && members < configuration.batch && from < to; }
   // Until when it waits for those it was made to.
   [[nodiscard]] Time closes() const { return std::min(latest, from + Duration::ns((to - from).count_ns() / 10)); }
   void visit(Archive& a) {

@@ -92,6 +92,26 @@ TEST(Promises, APromisedSlotIsNotGivenToOthers) {
   EXPECT_EQ(scene.at(15).finish().decide(), Starts{"a of 1"});
 }
 
+TEST(Promises, ARetryThatItsOwnPromisesLeaveNoRoomForIsTriedAgain) {
+  Scene scene = promising({stage("a"), stage("b", {0})});
+  scene.invoker(0, 1).within(100).arrive(1);
+  EXPECT_EQ(scene.decide(), Starts{"a of 1"});
+  EXPECT_EQ(scene.at(5).crash().decide(), Starts{});  // from 5 to 15 would meet what b was promised
+  Starts starts;
+  for (int i = 0; i < 4 && starts.empty(); ++i) starts = scene.at(scene.wake_ms()).decide();  // nothing else happens
+  EXPECT_EQ(starts, Starts{"a of 1"});
+  EXPECT_EQ(scene.at(40).finish().decide(), Starts{"b of 1"});
+}
+
+TEST(Promises, OfASkippedStageAreFreeAgain) {
+  Stage b = stage("b", {0});
+  b.when = Condition{.kind = Condition::Kind::compare};
+  Scene scene = promising({stage("a"), b, stage("c", {0, 1})});
+  scene.invoker(0, 1).within(100).arrive(1, {{StageId(1), false}});
+  EXPECT_EQ(scene.decide(), Starts{"a of 1"});
+  EXPECT_EQ(scene.at(10).finish().decide(), Starts{"c of 1"});  // where b would have run
+}
+
 TEST(Promises, AreKeptWhereNothingNewBegins) {
   Scene scene = promising({stage("a"), stage("b", {0})});
   scene.invoker(0, 1).within(100).arrive(1).arrive(2);

@@ -38,7 +38,8 @@ TEST(Overload, KeepsItsPeakWithTimesThatNoProfileKnows) {
   for (const double rate : {60.0, 120.0}) {
     const RunResult result = run(rate, noise);
     EXPECT_GT(goodput(result), 0.93 * peak) << rate;
-    EXPECT_LT(late(result), 0.02) << rate;
+    // Of fewer requests the first, of which nothing was measured yet, are a larger part.
+    EXPECT_LT(late(result), test::kSanitized ? 0.03 : 0.02) << rate;
   }
 }
 

@@ -106,7 +106,28 @@ TEST(SharedPromises, EveryApplicationGetsItsShare) {
   EXPECT_GT(shares.of(1), 0.7 * shares.of(0)) << shares.of(1) << " beside " << shares.of(0);
 }
 
-// The function of one application takes twice what its profile says, on the GPUs; the other's runs on CPUs.
+// One of two branches runs; both are promised.
+TEST(SharedPromises, ConditionsShutNobodyOut) {
+  Application branches = chain("x", 3, 100);
+  branches.workflow.stages[1].when = Condition{.kind = Condition::Kind::compare};
+  branches.workflow.stages[2].after = {StageId(0)};
+  branches.workflow.stages[2].when = Condition{.kind = Condition::Kind::otherwise};
+  const RunResult busy = play(world({branches}, 4'000, 0)), calm = play(world({branches}, 1'000, 0));
+  EXPECT_GT(goodput(busy), goodput(calm));
+  EXPECT_EQ(busy.met + busy.rejected, busy.requests);
+}
+
+// Whoever is called once in a while has nobody to share batches with, and is let in nevertheless.
+TEST(SharedPromises, RareApplicationsAreNotMeasuredByBusyOnes) {
+  Experiment experiment = world({chain("x", 2, 100), chain("y", 2, 100)}, 4'000, 0.05);
+  experiment.workload.mix = {{"x", 0.997}, {"y", 0.003}};
+  Shares shares;
+  (void)play(experiment, {}, &shares);
+  EXPECT_GT(shares.of(1), 0.5 * shares.of(0)) << shares.of(1) << " beside " << shares.of(0);
+}
+
+// The functions of one application take three times what their profiles say now and then, on the GPUs; the other's runs
+// on CPUs.
 TEST(SharedPromises, AWrongProfileBreaksNoPromiseElsewhere) {
   Application wrong = chain("wrong", 2, 100), right = chain("right", 2, 100);
   for (Function& f : right.functions) {
@@ -118,7 +139,8 @@ TEST(SharedPromises, AWrongProfileBreaksNoPromiseElsewhere) {
     for (ProfileRow& row : std::get<ProfileTable>(f.profile).rows) row.configuration.vcpu = 0;
   }
   Experiment experiment = world({wrong, right}, 1'200, 0.3);
-  experiment.noise->slow = {{Duration{}, 2}};
+  experiment.noise->slow = {
+      {Duration{}, 1}, {Duration::ms(800), 3}, {Duration::ms(1'300), 1}, {Duration::ms(1'800), 3}};
   experiment.noise->functions = {"wronga", "wrongb"};
   std::map<std::uint32_t, std::uint64_t> kept, broken;
   struct Watch final : Observer {
