@@ -163,7 +163,8 @@ std::optional<Gap> Placing::gap_at(const View& view, const Step& step, const Tri
   const Configuration& c = choice.configuration;
   if (invoker.warm) return skyline.first(c, earliest, length);
   const SharedFunctionId function = view.queue(step.stage.queue).shared;
-  std::optional<Gap> best;
+  std::optional<Gap> best;  // of equal starts the lowest GPU: instances are in no order
+  const auto key = [](const Gap& gap) { return std::pair(gap.from, gap.positions.gpu); };
   for (const Room& room : rooms_) {
     std::uint32_t batches = 0;  // of all that are ready by then, in the same place
     for (const Room& other : rooms_)
@@ -171,7 +172,7 @@ std::optional<Gap> Placing::gap_at(const View& view, const Step& step, const Tri
     Time start = std::max(earliest, room.ready);
     for (;;) {
       const auto gap = trial.skyline.first(trial.choice.configuration, start, trial.length, room.gpus);
-      if (!gap || (best && best->from <= gap->from)) break;
+      if (!gap || (best && key(*best) <= key(*gap))) break;
       const Span span{gap->from, gap->from + trial.length};
       std::uint32_t others = 0;
       Time first_end = Time::max();

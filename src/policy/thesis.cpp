@@ -139,6 +139,14 @@ class ThesisDispatch final : public Dispatch {
         if (view.fits(queue, c, invoker.id.value()))
           out.ranked.push_back({.configuration = c, .invoker = invoker.id, .first = *position});
       }
+      // On cold machines functions are loaded where some configuration runs, which need not be the one that was fixed.
+      if (out.ranked.empty()) {
+        const Configuration least = least_runnable(view, queue);
+        for (const Invoker& invoker : view.invokers) {
+          if (!invoker.warm && view.fits(queue, least, invoker.id.value()))
+            out.ranked.push_back({.configuration = least, .invoker = invoker.id, .first = *position});
+        }
+      }
       if (out.ranked.empty()) continue;
       out.queue = queue.id;
       out.work.searches = 1;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kEventsMax = 60'000;  // a world has some hundreds, a bu
 
 SoakResult soak(std::uint64_t seed, std::optional<std::uint64_t> until_event) {
   const SoakWorld drawn = draw_soak_world(seed);
-  Oracles oracles(drawn.limits);
+  Oracles oracles(drawn.limits, drawn.scheduler == "kaas-round-robin");
   const auto prepared = prepare(drawn.experiment, drawn.scheduler);
   CHECK_MSG(prepared.ok(), str("seed ", seed, ": ", prepared.error().message));
   auto world = World::make(drawn.experiment, {.scheduler = drawn.scheduler,

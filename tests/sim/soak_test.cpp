@@ -40,7 +40,7 @@ TEST(Soak, WorldsOfEveryKindKeepEveryInvariant) {
 // Worlds in which something was wrong once: a request that waited for a way to run that could never run, and functions
 // that were loaded in circles.
 TEST(Soak, WorldsThatWereBrokenOnceAreWhole) {
-  for (const std::uint64_t seed : {974u, 1532u, 2448u}) {
+  for (const std::uint64_t seed : {974u, 1532u, 2448u, 4077u, 7530u, 7722u, 8817u}) {
     const auto violation = soak(seed).run.violation;
     EXPECT_FALSE(violation) << "seed " << seed << ": " << violation->invariant;
   }

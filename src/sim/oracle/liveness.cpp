@@ -80,9 +80,23 @@ std::optional<Time> Liveness::idle_since(const History& history, const Needs& ne
   return longest;
 }
 
+std::optional<Time> Liveness::all_idle_since(const History& history) {
+  Time since;
+  for (const auto& [id, machine] : history.machines()) {
+    if (machine.up && machine.running > 0) return std::nullopt;
+    if (machine.up) since = std::max(since, machine.idle_since);
+  }
+  return since;
+}
+
 std::optional<Time> Liveness::could_run_since(const History& history, ApplicationId application) const {
   const History::Tenant& tenant = history.tenant_of(application);
   std::optional<Time> since = std::max(load_failed_, tenant.quota_since);
+  if (in_rotation_) {
+    const auto idle = all_idle_since(history);
+    if (!idle) return std::nullopt;
+    since = std::max(*since, *idle);
+  }
   if (tenant.vcpu_max || tenant.slices_max) {
     if (tenant.running > 0) return std::nullopt;
     since = std::max(*since, tenant.idle_since);

@@ -16,7 +16,9 @@ namespace sluice::sim {
 
 class Oracles {
  public:
-  explicit Oracles(const core::Limits& limits = {}) : failures_(limits) {}
+  // `in_rotation`: of a scheduler that uses machines one after the other, whatever runs there.
+  explicit Oracles(const core::Limits& limits = {}, bool in_rotation = false)
+      : failures_(limits), liveness_(in_rotation) {}
 
   // Every event and every decision, in order.
   void observed(const Event& event, Time now);
