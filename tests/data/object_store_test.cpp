@@ -11,7 +11,7 @@ SharedTensors tensors(const std::string& name) {
 
 TEST(ObjectStore, KeepsObjectsOfRequestsApart) {
   ObjectStore store;
-  for (const std::uint64_t id : {1, 2}) store.open(RequestId(id), tensors("inputs"));
+  for (const std::uint64_t id : {1u, 2u}) store.open(RequestId(id), tensors("inputs"));
   const auto a = tensors("a"), b = tensors("b");
   store.put(RequestId(1), {.outermost = 1, .stage = StageId(0)}, a);
   store.put(RequestId(2), {.outermost = 1, .stage = StageId(0)}, b);

@@ -310,7 +310,7 @@ TEST_F(ValuesTest, TextsAreItemsAndStackByTheLengthsThatWereReadFirst) {
   ASSERT_TRUE(index_texts(given[0], given[0].bytes()));
   store_.open(kRequest, std::make_shared<const Tensors>(given));
   const auto overwrite = [](const Tensor& tensor, std::size_t at) { std::memset(tensor.bytes().data() + at, 0xff, 4); };
-  for (const std::size_t at : {0, 7}) overwrite(given[0], at);
+  for (const std::size_t at : {0u, 7u}) overwrite(given[0], at);
   for (const std::uint32_t item : {0u, 1u}) {
     const auto inputs = run({{StageId(0), item}}).inputs_of(StageId(0), 0);
     ASSERT_TRUE(inputs.ok()) << inputs.error().message;
@@ -318,7 +318,7 @@ TEST_F(ValuesTest, TextsAreItemsAndStackByTheLengthsThatWereReadFirst) {
     left({{StageId(0), item}}, 0, std::make_shared<const Tensors>(*inputs));
   }
   const Tensor all = run().outputs().value().at(0);
-  for (const std::size_t at : {0, 7}) overwrite(all, at);
+  for (const std::size_t at : {0u, 7u}) overwrite(all, at);
   const auto found = texts_of(all);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->at(0).size(), 3u);
