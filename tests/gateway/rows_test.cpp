@@ -49,7 +49,7 @@ TEST_F(Rows, AreStackedInTheirOrderWhicheverIsAnsweredFirst) {
   answer_one(99, {});  // all are held
   const auto exchange = start(Method::post, kInfer, kThree);
   ASSERT_EQ(held_.size(), 3u);
-  for (const std::size_t row : {2, 0}) held_[row]();
+  for (const std::size_t row : {2u, 0u}) held_[row]();
   EXPECT_FALSE(exchange->reply);
   held_[1]();
   ASSERT_TRUE(exchange->reply);

@@ -286,7 +286,7 @@ TEST_F(GpuTest, CountsWhatAGpuDoes) {
   begin("by-kernel");
   load(1);
   (void)scene_->next<InstanceLoaded>();
-  for (const std::uint64_t batch : {1, 2}) {
+  for (const std::uint64_t batch : {1u, 2u}) {
     start(batch, 0b110);
     (void)scene_->next<BatchFinished>();
   }

@@ -43,14 +43,14 @@ TEST_F(ResultsTest, SplitsStackedTextsByTheirLengths) {
 // The worker can write its space as long as it lives: what was read once counts.
 TEST_F(ResultsTest, ReadsLengthsOnce) {
   const std::uint32_t one = 1, much = 0xffff'fff0;
-  for (std::size_t at : {0, 5, 10, 15}) {
+  for (std::size_t at : {0u, 5u, 10u, 15u}) {
     std::memcpy(space_.data() + at, &one, sizeof one);
     space_.bytes()[at + 4] = std::byte{'x'};
   }
   const auto rows = results_of(ran({"y", DataType::bytes, {2, 2}}, 0, 20), 2, space_, function_);
   ASSERT_TRUE(rows.ok()) << rows.error().message;
   EXPECT_EQ((*rows)[0].outputs.at(0).texts.begins, (*rows)[1].outputs.at(0).texts.begins);  // for all rows together
-  for (std::size_t at : {0, 5, 10, 15}) std::memcpy(space_.data() + at, &much, sizeof much);
+  for (std::size_t at : {0u, 5u, 10u, 15u}) std::memcpy(space_.data() + at, &much, sizeof much);
   const data::Tensor& second = (*rows)[1].outputs.at(0);
   const auto last = data::row_of(second, 1);
   ASSERT_TRUE(last.has_value());

@@ -152,7 +152,7 @@ TEST_F(SharingTest, AnInstanceThatIsEvictedLeavesTheOthersAndWaitsForItsBatches)
   ASSERT_TRUE(scene_.next<InstanceLoaded>().has_value());
   EXPECT_EQ(scene_.pid(5), scene_.pid(2));
   const std::int64_t pid = scene_.pid(2);
-  for (const std::uint64_t instance : {2, 3, 5}) {
+  for (const std::uint64_t instance : {2u, 3u, 5u}) {
     scene_.lower(instance, Level::none);
     EXPECT_EQ(scene_.next<InstanceUnloaded>()->instance, InstanceId(instance));
   }

@@ -43,7 +43,7 @@ TEST_F(AppendedFileTest, HasWhatWasAppendedAndNoRoomOnceItIsClosed) {
   {
     auto file = AppendedFile::create(path(), kMost).value();
     for (int i = 0; i < 3'000; ++i) {
-      const std::string bytes(1 + i % 997, static_cast<char>('a' + i % 26));
+      const std::string bytes(static_cast<std::size_t>(1 + i % 997), static_cast<char>('a' + i % 26));
       ASSERT_TRUE(file->append(bytes, 16));
       all += bytes;
       EXPECT_EQ(file->size(), all.size());

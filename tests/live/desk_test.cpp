@@ -178,7 +178,7 @@ TEST_F(DeskTest, AFullSchedulerLeavesTheErrandAsItWas) {
 
 TEST_F(DeskTest, RowsOfOneRequestAreOfferedTogetherOrNotAtAll) {
   std::vector<Desk::Errand> rows;
-  for (const std::uint64_t id : {1, 2, 3}) rows.push_back(errand(id));
+  for (const std::uint64_t id : {1u, 2u, 3u}) rows.push_back(errand(id));
   hall_.full = true;
   EXPECT_FALSE(desk_.call_together(rows));
   EXPECT_EQ(objects_.requests(), 0u);
@@ -191,7 +191,7 @@ TEST_F(DeskTest, RowsOfOneRequestAreOfferedTogetherOrNotAtAll) {
 
 TEST_F(DeskTest, ARowThatCannotBeCalledIsAnsweredAndTheOthersAreCalled) {
   std::vector<Desk::Errand> rows;
-  for (const std::uint64_t id : {1, 2}) rows.push_back(errand(id));
+  for (const std::uint64_t id : {1u, 2u}) rows.push_back(errand(id));
   rows.front().call.target = nullptr;
   rows.front().call.application = "gone";
   EXPECT_TRUE(desk_.call_together(rows));

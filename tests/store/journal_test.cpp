@@ -77,7 +77,7 @@ TEST(Journal, GoesOnAfterARefusalInsideOfABatch) {
 TEST(Journal, GivesUnfinishedRequestsById) {
   const TemporaryDirectory directory;
   Store store = opened(directory);
-  for (const std::uint64_t id : {30, 10, 40, 20}) ASSERT_TRUE(store.put_request(a_request(id), ""));
+  for (const std::uint64_t id : {30u, 10u, 40u, 20u}) ASSERT_TRUE(store.put_request(a_request(id), ""));
   ASSERT_TRUE(store.finish_request(RequestId(20), met(50), ""));
   EXPECT_EQ(ids(*store.unfinished_requests()), (Ids{10, 30, 40}));
 }

@@ -38,7 +38,7 @@ TEST(WorkerLanes, SayHowManyBatchesOfAFunctionCanRunAtOnce) {
 
 TEST(WorkerLanes, RunBatchesOfSeveralFunctionsAtOnce) {
   Worker worker(8);
-  for (const std::uint32_t function : {1, 2, 3}) worker.load(function);
+  for (const std::uint32_t function : {1u, 2u, 3u}) worker.load(function);
   // The last one is the shortest: it is answered first only if nobody waits for another.
   for (std::uint64_t batch = 1; batch <= 8; ++batch) {
     worker.run(batch, static_cast<std::uint32_t>(1 + batch % 3), batch == 8 ? Duration::ms(1) : Duration::s(1));
@@ -52,7 +52,7 @@ TEST(WorkerLanes, RunBatchesOfSeveralFunctionsAtOnce) {
 TEST(WorkerLanes, GiveAGrantToTheBatchThatAskedForIt) {
   Worker worker(4);
   worker.load(1, {{"x", DataType::uint8, {100}}});
-  for (const std::uint64_t batch : {1, 2, 3}) worker.server.send(wire::Run{.batch = batch, .function = 1});
+  for (const std::uint64_t batch : {1u, 2u, 3u}) worker.server.send(wire::Run{.batch = batch, .function = 1});
   std::map<std::uint64_t, wire::Space> granted;
   for (int i = 0; i < 3; ++i) granted[worker.server.next<wire::Wanted>().batch] = worker.server.space(100);
   EXPECT_EQ(granted.size(), 3u);
@@ -143,7 +143,7 @@ TEST(WorkerLanes, RunBatchesOfPositionsAtOnce) {
   Server server{process.channel()};
   server.hello(1, 7);
   EXPECT_EQ(server.load({.function = 1, .name = "f", .body = kEmulated}).error, "");
-  for (const std::uint64_t position : {1, 2, 4, 8}) {
+  for (const std::uint64_t position : {1u, 2u, 4u, 8u}) {
     server.send(wire::Run{.batch = position,
                           .function = 1,
                           .emulated = position == 8 ? Duration::ms(1) : Duration::s(1),

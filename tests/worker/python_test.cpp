@@ -316,7 +316,7 @@ TEST(PythonWorker, DoesNotRunABatchThatIsCancelledInTime) {
   Server& server = interpreter.server;
   server.hello(2);
   EXPECT_EQ(server.load({.name = "f", .body = source.body()}).error, "");
-  for (const std::uint64_t batch : {1, 2, 3}) server.send(wire::Run{.batch = batch});
+  for (const std::uint64_t batch : {1u, 2u, 3u}) server.send(wire::Run{.batch = batch});
   server.send(wire::Cancel{3});  // 1 runs, 2 waits for the function in a lane, 3 in none
   server.send(wire::Cancel{7});
   const auto cancelled = server.next<wire::Ran>();
