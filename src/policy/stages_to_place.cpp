@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "domain/graph.h"
 #include "policy/runnable.h"
+#include "policy/slice_positions.h"
 
 namespace sluice::policy {
 namespace {

@@ -18,7 +18,7 @@ struct System {
 };
 
 const std::vector<System>& systems() {
-  static const std::vector<System> all = {
+  static const std::vector<System> kSystems = {
       {"thesis-fifo", "thesis-fifo", {}},
       {"thesis-whole-dag", "thesis-whole-dag", {}},
       {"thesis-random", "thesis-random", {}},
@@ -29,17 +29,17 @@ const std::vector<System>& systems() {
       {"sluice", "sluice", {}},
       {"sluice-slo", "sluice", {{"slo", 1}}},
   };
-  return all;
+  return kSystems;
 }
 
 // Those that are played in ESG's settings, beside what has no door at all.
 const std::vector<System>& overload_systems() {
-  static const std::vector<System> all = {{"fifo", "fifo", {}},
-                                          {"esg", "esg", {}},
-                                          {"admission", "admission", {}},
-                                          {"sluice", "sluice", {}},
-                                          {"sluice-slo", "sluice", {{"slo", 1}}}};
-  return all;
+  static const std::vector<System> kOverloadSystems = {{"fifo", "fifo", {}},
+                                                       {"esg", "esg", {}},
+                                                       {"admission", "admission", {}},
+                                                       {"sluice", "sluice", {}},
+                                                       {"sluice-slo", "sluice", {{"slo", 1}}}};
+  return kOverloadSystems;
 }
 
 struct Served {

@@ -36,7 +36,7 @@ Application application_of(ThesisDag dag, Duration objective) {
   for (std::uint32_t i = 0; i < middles; ++i) {
     out.workflow.stages.push_back(
         {.name = chain ? "f2" : str("f2-", i), .function = FunctionId(1), .after = {StageId(0)}});
-    last.after.push_back(StageId(i + 1));
+    last.after.emplace_back(i + 1);
   }
   out.workflow.stages.push_back(std::move(last));
   // A vCPU for a millisecond is a twelfth of a unit, a slice two and a half.
