@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "policy/runnable.h"
-#include "policy/slice_positions.h"
 #include "profile/transfer.h"
 
 namespace sluice::policy {
@@ -331,7 +330,7 @@ void Placing::look_at(const Call& call, const Step& step, const Invoker& invoker
   for (std::size_t k = 0; k < soon_.size(); ++k) {
     const PlaceChoice& choice = k < alone ? stage.choices[k] : stage.batches[k - alone];
     const Configuration& c = choice.configuration;
-    if (soon_[k] || !invoker.holds(c) || !call.view.ever_allowed(queue, c)) continue;
+    if (soon_[k] || !invoker.holds(c)) continue;
     if (!invoker.warm) rooms_at(call.view, queue, invoker, c);
     const Duration move = moving(call.view, function, from_, invoker.id, c.batch - 1);
     const Duration length = move + Duration::ms(promised_ms(queue, choice));

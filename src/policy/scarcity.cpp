@@ -110,24 +110,18 @@ double Scarcity::company_of(ApplicationId application) const {
   return std::max(1.0, kMore * sharing.stages / std::max(sharing.batches, 1e-3));
 }
 
-// With what requests can be promised. Again only where plans or machines are others.
-void Scarcity::look_at_uses(const View& view, StagesToPlace& stages) {
+// With what requests of the application can be promised. Again only where plans or machines are others.
+const LeastUse& Scarcity::use_of(const View& view, StagesToPlace& stages, const ApplicationModel& model) {
   const std::pair sizes(vcpus_.size, slices_.size);
   if (sizes != of_sizes_) uses_.clear();
   of_sizes_ = sizes;
   uses_.resize(view.applications.size());
-  for (const ApplicationModel& model : view.applications) {
-    LeastUse& use = uses_[model.id.index()];
-    const bool called = model.id.index() < rates_.size() && rates_[model.id.index()].seen > 0;
-    if (model.removed || !called)
-      use = {};
-    else if (const PlaceOrder& order = stages.of(view, model.id); use.made() != order.made)
-      look_at_use(view, model, order);
-  }
+  const PlaceOrder& order = stages.of(view, model.id);
+  if (uses_[model.id.index()].made() != order.made) look_at_use(view, model, order);
+  return uses_[model.id.index()];
 }
 
 void Scarcity::look_at_use(const View& view, const ApplicationModel& model, const PlaceOrder& order) {
-  constexpr double kNinetyNine = 2.33;  // standard deviations
   std::vector<LeastUse::Points> points(model.planner->model().stages.size());
   for (const StageToPlace& stage : order.stages) {
     if (!stage.runs) continue;
@@ -137,7 +131,7 @@ void Scarcity::look_at_use(const View& view, const ApplicationModel& model, cons
     const double moving_ms = profile::transfer_time(view.transfer, inputs).to_ms();
     for (const auto* choices : {&stage.choices, &stage.batches}) {
       for (const PlaceChoice& c : *choices) {
-        points[stage.in_model].push_back({.ms = c.ms + kNinetyNine * c.sd_ms + moving_ms,
+        points[stage.in_model].push_back({.ms = c.slowest_ms() + moving_ms,
                                           .vcpu_ms = c.ms * vcpus_.part(c.configuration.vcpu),
                                           .slice_ms = c.ms * slices_.part(c.configuration.slices),
                                           .batch = double(c.configuration.batch)});
@@ -176,7 +170,13 @@ void Scarcity::look(const View& view, StagesToPlace& stages) {
   calls_ = 0;
   look_at_machines(view);
   look_at_candidates(view);
-  look_at_uses(view, stages);
+  for (const ApplicationModel& model : view.applications) {
+    const bool called = model.id.index() < rates_.size() && rates_[model.id.index()].seen > 0;
+    if (!model.removed && called)
+      (void)use_of(view, stages, model);
+    else if (model.id.index() < uses_.size())
+      uses_[model.id.index()] = {};
+  }
   // A whole cluster costs 1 a millisecond: `part` of that are its vCPUs. What is asked for is concave in it.
   const auto prices = [&](double part) {
     return std::pair(vcpus_.units > 0 ? part / vcpus_.units : 0, slices_.units > 0 ? (1 - part) / slices_.units : 0);
@@ -209,11 +209,11 @@ void Scarcity::look(const View& view, StagesToPlace& stages) {
 }
 
 double Scarcity::least_of(const View& view, StagesToPlace& stages, ApplicationId application, double within_ms) {
-  look_at_uses(view, stages);
+  const LeastUse& use = use_of(view, stages, view.application(application));
   // Whoever is called rarely has nobody to share with, however long it waits.
   const double waits_ms = std::max(0.0, within_ms - stages.alone_ms(view, application));
   const double company = std::min(company_of(application), 1 + calls_per_ms(view, application) * waits_ms);
-  return uses_[application.index()].at(vcpus_.price, slices_.price, within_ms, company);
+  return use.at(vcpus_.price, slices_.price, within_ms, company);
 }
 
 double Scarcity::wasted_by(const Skyline& skyline, const Configuration& c, const SlicePositions& positions,

@@ -13,7 +13,6 @@
 // others from using on an otherwise empty machine (30 of 50 vCPUs are all 50 if nothing fits into 20).
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -86,7 +85,7 @@ class Scarcity {
   void look(const View& view, StagesToPlace& stages);
   void look_at_machines(const View& view);
   void look_at_candidates(const View& view);
-  void look_at_uses(const View& view, StagesToPlace& stages);
+  const LeastUse& use_of(const View& view, StagesToPlace& stages, const ApplicationModel& model);
   void look_at_use(const View& view, const ApplicationModel& model, const PlaceOrder& order);
   [[nodiscard]] bool possible(const Configuration& c) const;
 

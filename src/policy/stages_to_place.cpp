@@ -17,8 +17,7 @@ using Candidates = std::vector<const plan::Candidate*>;
 using Choices = std::vector<PlaceChoice>;
 
 constexpr std::size_t kChoices = 8;
-constexpr double kNinetyNine = 2.33;  // standard deviations: 99 of 100 take no longer
-constexpr double kSpreadMost = 0.5;   // of times that were just learned it may be anything
+constexpr double kSpreadMost = 0.5;  // of times that were just learned it may be anything
 constexpr double kUnplaceable = std::numeric_limits<double>::infinity();
 
 const Queue* queue_of(const View& view, const ApplicationModel& model, std::size_t in_model) {
@@ -97,7 +96,7 @@ Choices worth_sharing(const Candidates& candidates, std::uint32_t fewest) {
 double promised_ms(const Queue& queue, const PlaceChoice& choice) {
   // A measured time is the expected one but for rounding: promises of exact times stay exact.
   constexpr double kSame = 1e-6;
-  const double believed = queue.pace.slower() * (1 + kNinetyNine * spread_of(choice));
+  const double believed = queue.pace.slower() * (1 + PlaceChoice::kDeviations * spread_of(choice));
   const double slowest = std::max(queue.pace.slowest(), believed);
   return choice.ms * (std::abs(slowest - 1) < kSame ? 1 : slowest) + std::max(0.0, queue.pace.beside_ms());
 }
@@ -198,7 +197,7 @@ double StagesToPlace::doubt(const View& view, ApplicationId application) {
   for (const StageToPlace& stage : of(view, application).stages) {
     if (!stage.runs) continue;
     const Pace& pace = view.queue(stage.queue).pace;
-    most = std::max({most, pace.slowest() / pace.slower() - 1, kNinetyNine * stage.spread});
+    most = std::max({most, pace.slowest() / pace.slower() - 1, PlaceChoice::kDeviations * stage.spread});
   }
   return std::min(most, 1.0);
 }
@@ -208,8 +207,7 @@ double StagesToPlace::slower(const View& view, ApplicationId application) {
   for (const StageToPlace& stage : of(view, application).stages) {
     if (!stage.runs) continue;
     const Queue& queue = view.queue(stage.queue);
-    for (const PlaceChoice& c : stage.choices)
-      most = std::max(most, promised_ms(queue, c) / (c.ms + kNinetyNine * c.sd_ms));
+    for (const PlaceChoice& c : stage.choices) most = std::max(most, promised_ms(queue, c) / c.slowest_ms());
   }
   return most;
 }

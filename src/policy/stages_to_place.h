@@ -21,6 +21,9 @@ struct PlaceChoice {
   // Of one member, without moving its inputs, if as few come as make it the dearest: the smallest batch for those who
   // are there is run.
   Dollars most = 0;
+  // 99 of 100 take no longer, as far as the profile knows.
+  static constexpr double kDeviations = 2.33;
+  [[nodiscard]] double slowest_ms() const { return ms + kDeviations * sd_ms; }
 };
 
 struct StageToPlace {
