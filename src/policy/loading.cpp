@@ -74,13 +74,23 @@ bool is_first(const View& view, const Instance& instance) {
   });
 }
 
-// Whether the instance stays, whatever the load is worth: one of the same function, and where others have waited longer
-// for its function than anybody for the load, one that was not used yet, and the first. All of a function that is
-// waited for if nobody waits for the load.
-bool stays(const View& view, const Instance& instance, const Wishes::Load& load) {
+// Whether it was loaded for those who wait and they may still come to it. Whoever could not use it for as long as its
+// load took, because of a quota, or because no room for a batch is left there, does not keep it from others.
+bool is_fresh(const View& view, const Instance& instance) {
+  const Duration load = Duration::ms(
+      load_ms(view, view.functions[instance.function.index()], Level::none, instance.level));
+  return instance.unused && view.now <= instance.idle_since + load;
+}
+
+// Whether the instance stays, whatever the load is worth: one of the same function; where others have waited longer
+// for its function than anybody for the load, a fresh one and the first; the first also where they have not, if the
+// load is another instance of a function that has some. All of a function that is waited for if nobody waits for the
+// load. `another`: something of the load's function is ready.
+bool stays(const View& view, const Instance& instance, const Wishes::Load& load, bool another) {
   if (instance.function == load.function || is_kept(view, instance) || is_promised(view, instance)) return true;
-  if (oldest_waiting(view, view.functions[instance.function.index()]) >= load.oldest) return false;
-  return load.oldest == Oldest{} || instance.unused || is_first(view, instance);
+  const Oldest oldest = oldest_waiting(view, view.functions[instance.function.index()]);
+  if (oldest >= load.oldest) return another && oldest != Oldest{} && is_first(view, instance);
+  return load.oldest == Oldest{} || is_fresh(view, instance) || is_first(view, instance);
 }
 
 // How much of the time that loading it from nothing takes is saved by having it there: less where a copy of it lies.
@@ -210,6 +220,7 @@ std::optional<Victims> victims_for(const View& view, const Wishes::Load& load) {
   };
   std::vector<One> idle;
   if (free < needed) {
+    const bool another = has_ready(view, view.functions[load.function.index()]);
     for (const std::uint32_t slot : view.instances_at(load.invoker)) {
       const Instance& instance = view.instances[slot];
       if (!is_at(instance, instance.level, load)) continue;
@@ -217,7 +228,7 @@ std::optional<Victims> victims_for(const View& view, const Wishes::Load& load) {
       if (instance.wanted < instance.level) free += memory;  // on its way out
       if (!instance.idle()) continue;
       const double worth = worth_of(view, instance);
-      if (worth < load.worth && !stays(view, instance, load))
+      if (worth < load.worth && !stays(view, instance, load, another))
         idle.push_back(
             {worth, worth / static_cast<double>(std::max<std::int64_t>(memory.count(), 1)), &instance, memory});
     }

@@ -44,6 +44,9 @@ class Forged {
                             .application = ApplicationId(application),
                             .function = FunctionId(0)});
   }
+  Forged& evict(std::uint64_t instance) {
+    return say(EvictInstance{.invoker = InvokerId(0), .instance = InstanceId(instance)});
+  }
   Forged& fail_load(std::uint64_t instance) {
     return see(LoadFailed{.invoker = InvokerId(0), .instance = InstanceId(instance), .error = "LoadFailed"});
   }
@@ -223,11 +226,18 @@ TEST(Oracles, NothingIsLoadedInCircles) {
   lawful.deploy(0, "a").arrive(1);
   planted.deploy(0, "a").arrive(1);
   for (std::uint64_t i = 0; i < 100; ++i) {
-    planted.load(i);
-    lawful.load(i).start(i, {1}).crash(i);
+    planted.load(i).evict(i);
+    lawful.load(i).start(i, {1}).crash(i).evict(i);
   }
   EXPECT_TRUE(planted.finds("times and never ran"));
   EXPECT_FALSE(lawful.finds("never ran"));
+}
+
+TEST(Oracles, LoadsThatFailAreNoCircle) {
+  Forged failing;
+  failing.deploy(0, "a").arrive(1);
+  for (std::uint64_t i = 0; i < 100; ++i) failing.load(i).fail_load(i);
+  EXPECT_FALSE(failing.finds("never ran"));
 }
 
 }  // namespace

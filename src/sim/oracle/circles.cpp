@@ -7,7 +7,7 @@
 namespace sluice::sim {
 namespace {
 
-constexpr std::uint32_t kLoadsOfEachGpu = 20;  // failures, crashes and what is loaded ahead for nobody included
+constexpr std::uint32_t kOfEachPlace = 20;  // what is loaded ahead for nobody included
 
 }  // namespace
 
@@ -17,19 +17,20 @@ Circles::Count& Circles::count(const History& history, const History::Instance& 
   return it != counts_.end() ? *it : counts_.emplace_back(Count{function});
 }
 
-std::string Circles::loaded(const History& history, const LoadInstance& load) {
-  if (history.calls().empty()) return "";
+std::string Circles::evicted(const History& history, const EvictInstance& evict) {
+  const History::Instance* instance = history.instance(evict.invoker, evict.instance);
+  if (history.calls().empty() || instance == nullptr) return "";
   std::uint32_t places = 0;
   for (const auto& [id, machine] : history.machines()) places += 1 + machine.capacity.gpus;
-  const std::uint32_t loads = ++count(history, {load.application, load.function}).loads;
-  if (loads <= kLoadsOfEachGpu * places) return "";
-  const Application& application = history.application(load.application);
-  return str("function '", application.function(load.function).name, "' of '", application.name, "' was loaded ", loads,
-             " times and never ran");
+  const std::uint32_t evictions = ++count(history, *instance).evictions;
+  if (evictions <= kOfEachPlace * places) return "";
+  const Application& application = history.application(instance->application);
+  return str("function '", application.function(instance->function).name, "' of '", application.name, "' was sent away ",
+             evictions, " times and never ran");
 }
 
 void Circles::started(const History& history, const StartBatch& batch) {
-  count(history, {batch.application, batch.function}).loads = 0;
+  count(history, {batch.application, batch.function}).evictions = 0;
 }
 
 }  // namespace sluice::sim

@@ -1,5 +1,5 @@
-// Circles: while requests wait, functions are loaded to be run. One that is loaded again and again and never runs is
-// sent away by others that are loaded as much in vain.
+// Circles: while requests wait, functions are loaded to be run. One that is sent away again and again and never runs
+// goes for others that are loaded as much in vain. What is lost with a machine, or could not be loaded, is no circle.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@ namespace sluice::sim {
 
 class Circles {
  public:
-  // What is wrong with a load; empty: nothing.
-  [[nodiscard]] std::string loaded(const History& history, const LoadInstance& load);
+  // What is wrong with sending an instance away; empty: nothing.
+  [[nodiscard]] std::string evicted(const History& history, const EvictInstance& evict);
   void started(const History& history, const StartBatch& batch);
 
  private:
   struct Count {
     History::Instance function;
-    std::uint32_t loads = 0;  // since it ran last
+    std::uint32_t evictions = 0;  // since it ran last
   };
   [[nodiscard]] Count& count(const History& history, const History::Instance& function);
   std::vector<Count> counts_;  // one of each function and tenant
