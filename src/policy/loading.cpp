@@ -74,23 +74,31 @@ bool is_first(const View& view, const Instance& instance) {
   });
 }
 
-// Whether it was loaded for those who wait and they may still come to it. Whoever could not use it for as long as its
-// load took, because of a quota, or because no room for a batch is left there, does not keep it from others.
-bool is_fresh(const View& view, const Instance& instance) {
-  const Duration load = Duration::ms(
-      load_ms(view, view.functions[instance.function.index()], Level::none, instance.level));
-  return instance.unused && view.now <= instance.idle_since + load;
+// Whether the queue's tenant may start something of it now.
+bool may_start(const View& view, const Queue& queue) {
+  const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+  return view.allowed(queue, plan::least(candidates).configuration);
+}
+
+// Likewise of the function. Who may not could keep what others need for as long as the tenant's other functions are
+// busy.
+bool may_start(const View& view, const SharedFunction& function) {
+  return std::any_of(function.queues.begin(), function.queues.end(), [&](QueueId id) {
+    const Queue& queue = view.queue(id);
+    return !queue.waiting.empty() && may_start(view, queue);
+  });
 }
 
 // Whether the instance stays, whatever the load is worth: one of the same function; where others have waited longer
-// for its function than anybody for the load, a fresh one and the first; the first also where they have not, if the
-// load is another instance of a function that has some. All of a function that is waited for if nobody waits for the
-// load. `another`: something of the load's function is ready.
+// for its function than anybody for the load, one that was not used yet though it could be, and the first; the first
+// also where they have not, if the load is another instance of a function that has some. All of a function that is
+// waited for if nobody waits for the load. `another`: something of the load's function is ready.
 bool stays(const View& view, const Instance& instance, const Wishes::Load& load, bool another) {
   if (instance.function == load.function || is_kept(view, instance) || is_promised(view, instance)) return true;
-  const Oldest oldest = oldest_waiting(view, view.functions[instance.function.index()]);
+  const SharedFunction& function = view.functions[instance.function.index()];
+  const Oldest oldest = oldest_waiting(view, function);
   if (oldest >= load.oldest) return another && oldest != Oldest{} && is_first(view, instance);
-  return load.oldest == Oldest{} || is_fresh(view, instance) || is_first(view, instance);
+  return load.oldest == Oldest{} || (instance.unused && may_start(view, function)) || is_first(view, instance);
 }
 
 // How much of the time that loading it from nothing takes is saved by having it there: less where a copy of it lies.
@@ -359,16 +367,20 @@ class Loading final : public Dispatch {
   void visit(Archive& archive) override { dispatch_->visit(archive); }
 
  private:
-  // Who waits for what is not there, in the order in which it is loaded for them.
+  // Who waits for what is not there, in the order in which it is loaded for them. Behind who may not start nobody does:
+  // in order, nothing goes for those.
   void find_loads(const View& view) {
     loads_.clear();
     at_ = 0;
     too_large_ = {};
+    Time held_up = Time::max();
     for (const std::uint32_t q : view.busy_queues) {
       const Queue& queue = view.queues[q];
+      if (in_order_ && !may_start(view, queue)) held_up = std::min(held_up, queue.waiting.front().ready);
       if (wants_load(view, view.functions[queue.shared.index()]))
         loads_.emplace_back(in_order_ ? queue.waiting.front().ready : queue.waiting.front().deadline, queue.id);
     }
+    std::erase_if(loads_, [&](const auto& load) { return in_order_ && load.first > held_up; });
     std::sort(loads_.begin(), loads_.end());
   }
 

@@ -45,9 +45,9 @@ struct Stock {
 // Who has to go so that the function can be loaded there, those first that are worth the least for their memory;
 // nothing if it cannot be done by giving up what is worth less than `worth` in all, or if there are as many instances
 // of it at the place as could run there. An instance stays if it is of the same function. If somebody waits for its
-// function who has waited longer than those who wait for the load, it stays if it was just loaded and not used yet, or
-// if it is the first of its function: others may be more than they can use. The first that is waited for stays as well
-// where the load is of a function that has something ready. For a load ahead all stays that is waited for.
+// function who has waited longer than those who wait for the load, it stays if it was not used yet and its tenant may
+// use it now, or if it is the first of its function: others may be more than they can use. The first that is waited for
+// stays as well where the load is of a function that has something ready. For a load ahead all stays that is waited for.
 // `loss`: what they are worth together.
 struct Victims {
   std::vector<InstanceId> list;

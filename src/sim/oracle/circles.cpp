@@ -1,6 +1,7 @@
 #include "sim/oracle/circles.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -17,20 +18,24 @@ Circles::Count& Circles::count(const History& history, const History::Instance& 
   return it != counts_.end() ? *it : counts_.emplace_back(Count{function});
 }
 
+void Circles::loaded(const History& history, const LoadInstance& load) {
+  if (!history.calls().empty()) count(history, {load.application, load.function}).loaded = true;
+}
+
 std::string Circles::evicted(const History& history, const EvictInstance& evict) {
   const History::Instance* instance = history.instance(evict.invoker, evict.instance);
   if (history.calls().empty() || instance == nullptr) return "";
   std::uint32_t places = 0;
   for (const auto& [id, machine] : history.machines()) places += 1 + machine.capacity.gpus;
-  const std::uint32_t evictions = ++count(history, *instance).evictions;
-  if (evictions <= kOfEachPlace * places) return "";
+  Count& of = count(history, *instance);
+  if (!std::exchange(of.loaded, false) || ++of.rounds <= kOfEachPlace * places) return "";
   const Application& application = history.application(instance->application);
-  return str("function '", application.function(instance->function).name, "' of '", application.name, "' was sent away ",
-             evictions, " times and never ran");
+  return str("function '", application.function(instance->function).name, "' of '", application.name, "' was loaded and sent away ",
+             of.rounds, " times and never ran");
 }
 
 void Circles::started(const History& history, const StartBatch& batch) {
-  count(history, {batch.application, batch.function}).evictions = 0;
+  count(history, {batch.application, batch.function}).rounds = 0;
 }
 
 }  // namespace sluice::sim

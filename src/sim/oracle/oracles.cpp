@@ -25,6 +25,8 @@ void Oracles::judge(const Command& command, Time now) {
     note(tenants_.started(history_, *batch));
     if (broken_.empty()) note(repeats_.started(history_, *batch));
     circles_.started(history_, *batch);
+  } else if (const auto* load = std::get_if<LoadInstance>(&command.action)) {
+    circles_.loaded(history_, *load);
   } else if (const auto* evict = std::get_if<EvictInstance>(&command.action)) {
     note(circles_.evicted(history_, *evict));
   } else if (const auto* reply = std::get_if<Reply>(&command.action)) {
