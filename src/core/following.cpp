@@ -11,7 +11,7 @@ namespace {
 void follow(State& state, const Runs::Ready& ready) {
   if (!state.runs.expects(ready.place)) return;  // over since
   const ControlStage& control = state.runs.control_of(ready.place);
-  if (state.queues[control.queue].waiting.size() >= state.limits.queue_max)
+  if (state.queues.waiting(control.queue) >= state.limits.queue_max)
     return state.runs.end(ready.place, RequestOutcome::failed, "QueueFull", state.now);
   Request& request = state.requests[ready.request];
   policy::Waiting waiting{.invocation = InvocationId(state.next_invocation++),
@@ -112,6 +112,7 @@ void follow(State& state) {
     std::visit([&](auto& e) { follow(state, e); }, effect);
   }
   effects.clear();
+  state.queues.settle();
 }
 
 }  // namespace sluice::core

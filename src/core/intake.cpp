@@ -57,21 +57,15 @@ void announce(State& state, const RequestAnnounced& event) {
 }
 
 void arrive(State& state, const RequestArrived& event) {
-  const auto same = [&](const RequestArrived& other) { return other.id == event.id; };
-  if (state.requests.find(event.id)) return;  // twice
-  if (std::any_of(state.arrivals.begin(), state.arrivals.end(), same)) return;
+  if (state.requests.find(event.id) || !state.arrivals.add(event)) return;  // twice
   if (state.policies.learns) state.applications.learn(event.application, event.verdicts, event.fan_outs);
-  state.arrivals.push_back(event);
   const auto known = std::find_if(state.announced.begin(), state.announced.end(),
                                   [&](const RequestAnnounced& a) { return a.application == event.application; });
   if (known != state.announced.end() && --known->count == 0) state.announced.erase(known);
 }
 
 void cancel(State& state, const RequestCancelled& event) {
-  const auto arrived = std::find_if(state.arrivals.begin(), state.arrivals.end(),
-                                    [&](const RequestArrived& a) { return a.id == event.id; });
-  if (arrived != state.arrivals.end()) {
-    state.arrivals.erase(arrived);
+  if (state.arrivals.remove(event.id)) {
     ++state.counters.accepted;
     ++state.counters.cancelled;
     state.answers.push_back(Reply{.request = event.id, .outcome = RequestOutcome::cancelled});
@@ -82,7 +76,7 @@ void cancel(State& state, const RequestCancelled& event) {
 
 void admit(State& state, Commands& out) {
   std::erase_if(state.announced, [&](const RequestAnnounced& a) { return a.expected < state.now; });
-  for (const RequestArrived& arrival : state.arrivals) {
+  for (const RequestArrived& arrival : state.arrivals.all()) {
     if (!state.applications.takes_requests(arrival.application)) {
       reject(state, {.request = arrival.id, .reason = RejectReason::not_deployed}, out);
     } else if (state.requests.size() >= state.limits.requests_max) {

@@ -59,14 +59,33 @@ const policy::Waiting& Queues::find(policy::QueueId id, InvocationId invocation)
   return queues_[id.index()].waiting[position(id, invocation)];
 }
 
-void Queues::erase(policy::QueueId id, std::span<const InvocationId> gone) {
+void Queues::erase(policy::QueueId id, std::span<const std::pair<policy::QueueId, InvocationId>> gone) {
   auto& list = queues_[id.index()].waiting;
   if (gone.size() == 1) {
-    list.erase(position(id, gone.front()));
+    list.erase(position(id, gone.front().second));
   } else {
-    list.erase_if([&](const policy::Waiting& w) { return std::binary_search(gone.begin(), gone.end(), w.invocation); });
+    list.erase_if([&](const policy::Waiting& w) {
+      return std::binary_search(gone.begin(), gone.end(), std::pair(id, w.invocation));
+    });
   }
   if (list.empty()) mark_idle(id);
+}
+
+void Queues::leave(policy::QueueId id, InvocationId invocation) {
+  if (left_of_.size() < queues_.size()) left_of_.resize(queues_.size());
+  ++left_of_[id.index()];
+  left_.emplace_back(id, invocation);
+}
+
+void Queues::settle() {
+  std::sort(left_.begin(), left_.end());
+  for (auto first = left_.begin(); first != left_.end();) {
+    const auto end = std::find_if(first, left_.end(), [&](const auto& one) { return one.first != first->first; });
+    erase(first->first, {first, end});
+    left_of_[first->first.index()] = 0;
+    first = end;
+  }
+  left_.clear();
 }
 
 void Queues::forget_promises(InvokerId invoker) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/archive.h"
@@ -29,8 +30,15 @@ class Queues {
   [[nodiscard]] policy::Waiting take(policy::QueueId id, std::size_t at);
   // O(log n). REQUIRES: the invocation waits there.
   [[nodiscard]] const policy::Waiting& find(policy::QueueId id, InvocationId invocation) const;
-  // Takes out those in `gone`, which is ascending and waits there.
-  void erase(policy::QueueId id, std::span<const InvocationId> gone);
+  // They do not wait any more. They stay in the list until settle(): a machine that is lost may send thousands of
+  // requests back to their beginning, and one at a time each would move those behind it.
+  void leave(policy::QueueId id, InvocationId invocation);
+  void settle();
+  // Without those that left.
+  [[nodiscard]] std::size_t waiting(policy::QueueId id) const {
+    const std::size_t left = id.index() < left_of_.size() ? left_of_[id.index()] : 0;
+    return queues_[id.index()].waiting.size() - left;
+  }
   // Whoever waits for a promise there waits for anything that fits.
   void forget_promises(InvokerId invoker);
 
@@ -42,12 +50,16 @@ class Queues {
 
  private:
   [[nodiscard]] std::size_t position(policy::QueueId id, InvocationId invocation) const;
+  void erase(policy::QueueId id, std::span<const std::pair<policy::QueueId, InvocationId>> gone);  // ascending
   void mark_busy(policy::QueueId id);
   void mark_idle(policy::QueueId id);
 
   std::vector<policy::Queue> queues_;  // QueueId is the position
   std::set<std::uint32_t> free_;       // of no application
   std::vector<std::uint32_t> busy_;
+  // Who left and is still in a list, and how many by queue. Nobody between two events.
+  std::vector<std::pair<policy::QueueId, InvocationId>> left_;
+  std::vector<std::size_t> left_of_;
 };
 
 }  // namespace sluice::core

@@ -9,6 +9,7 @@
 
 #include "base/archive.h"
 #include "core/applications.h"
+#include "core/arrivals.h"
 #include "core/batches.h"
 #include "core/books.h"
 #include "core/demands.h"
@@ -73,7 +74,7 @@ struct State {
   Requests requests;
   Runs runs;
   Batches batches;
-  std::vector<RequestArrived> arrivals;     // not yet admitted
+  Arrivals arrivals;
   std::vector<RequestAnnounced> announced;  // as told; their instant has not come
 
   std::vector<Reply> answers;            // to tell at the end of the next decision

@@ -1,7 +1,5 @@
 #include "core/waiting.h"
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace sluice::core {
@@ -19,20 +17,14 @@ policy::Waiting take_waiting(State& state, policy::QueueId queue, std::size_t at
 
 void drop_waiting(State& state, Slot slot) {
   Request& request = state.requests[slot];
-  std::vector<std::pair<policy::QueueId, InvocationId>> gone;
+  std::vector<InvocationId> gone;
   request.waiting.for_each([&](std::uint64_t number, policy::QueueId queue) {
     const InvocationId invocation(number);
-    if (!state.runs.expects(place_of(state.queues.find(queue, invocation)))) gone.emplace_back(queue, invocation);
+    if (state.runs.expects(place_of(state.queues.find(queue, invocation)))) return;
+    state.queues.leave(queue, invocation);
+    gone.push_back(invocation);
   });
-  std::sort(gone.begin(), gone.end());
-  std::vector<InvocationId> of_queue;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    of_queue.push_back(gone[i].second);
-    request.waiting.remove(gone[i].second.value());
-    if (i + 1 < gone.size() && gone[i + 1].first == gone[i].first) continue;
-    state.queues.erase(gone[i].first, of_queue);
-    of_queue.clear();
-  }
+  for (const InvocationId invocation : gone) request.waiting.remove(invocation.value());
 }
 
 }  // namespace sluice::core
