@@ -32,14 +32,14 @@ void RemoteDoor::taken(AnswerTaken taken) {
 }
 
 void RemoteDoor::work(Time now) {
-  std::vector<Told> told;
+  std::vector<Delivery> deliveries;
   {
     const std::lock_guard lock(mutex_);
     if (out_.session().number == 0) begin_session();
     std::string bytes;
-    while (transport_.receive(bytes)) read(bytes, told);
+    while (transport_.receive(bytes)) read(bytes, deliveries);
   }
-  for (Told& one : told) {
+  for (Delivery& one : deliveries) {
     if (auto* moved = std::get_if<Moved>(&one.item)) {
       one.gateway->moved(std::move(moved->arrival));
     } else if (auto now_taken = one.gateway->answered(std::move(std::get<Answered>(one.item)))) {
@@ -76,22 +76,22 @@ void RemoteDoor::begin_session() {
   }
 }
 
-void RemoteDoor::read(std::string_view bytes, std::vector<Told>& told) {
+void RemoteDoor::read(std::string_view bytes, std::vector<Delivery>& deliveries) {
   auto frame = decode_to_gateway(bytes);
   if (!frame || frame->session != out_.session()) return;  // rubbish, or of another session
   if (frame->rejoin) return begin_session();
   auto items = out_.take(std::move(*frame));
   if (!items) return begin_session();
-  for (ToGateway& item : *items) take(item, told);
+  for (ToGateway& item : *items) take(item, deliveries);
 }
 
-void RemoteDoor::take(ToGateway& item, std::vector<Told>& told) {
+void RemoteDoor::take(ToGateway& item, std::vector<Delivery>& deliveries) {
   const auto* answered = std::get_if<Answered>(&item);
   const RequestId id = answered != nullptr ? answered->request : std::get<Moved>(item).arrival.request;
   auto node = offered_.extract(id);
   if (!node.empty()) {
     if (answered != nullptr) taking_.insert(id);
-    return told.push_back({node.mapped().from, std::move(item)});
+    return deliveries.push_back({node.mapped().from, std::move(item)});
   }
   // Answered a second time after a gap: whoever takes it will say so, or has.
   if (answered != nullptr && !taking_.contains(id)) out_.queue(AnswerTaken{id, {}});

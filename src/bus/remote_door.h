@@ -41,14 +41,14 @@ class RemoteDoor final : public Door {
     bool cancelled = false;
   };
   // Something for a gateway: told outside of the lock, since it may call back.
-  struct Told {
+  struct Delivery {
     Gateway* gateway = nullptr;
     ToGateway item;
   };
   // REQUIRES: mutex_ is held.
   void begin_session();
-  void read(std::string_view bytes, std::vector<Told>& told);
-  void take(ToGateway& item, std::vector<Told>& told);
+  void read(std::string_view bytes, std::vector<Delivery>& deliveries);
+  void take(ToGateway& item, std::vector<Delivery>& deliveries);
 
   Transport& transport_;
   const Options options_;

@@ -137,8 +137,8 @@ void call_rows(const std::shared_ptr<Pending>& pending, live::Call call) {
   auto rows = split_rows(*call.inputs, pending->form.rows);
   const auto calls = std::make_shared<RowCalls>(
       pending->endpoints->service, call.principal, rows.size(),
-      RowCalls::Told{.row = [pending](const live::Answer& answer) { observe(*pending, answer); },
-                     .all = [pending](RowCalls::Outcome outcome) { take_rows(pending, std::move(outcome)); }});
+      RowCalls::Listeners{.row = [pending](const live::Answer& answer) { observe(*pending, answer); },
+                          .all = [pending](RowCalls::Outcome outcome) { take_rows(pending, std::move(outcome)); }});
   calls->call(std::move(call), std::move(rows));
   // The exchange must not keep the calls, which keep the exchange until they are answered.
   respond->on_disconnect([under_way = std::weak_ptr(calls)] {

@@ -21,8 +21,12 @@ std::vector<live::SharedInputs> split_rows(const data::Tensors& stacked, std::ui
   return out;
 }
 
-RowCalls::RowCalls(live::Service& service, Principal principal, std::size_t rows, Told told)
-    : service_(service), principal_(std::move(principal)), told_(std::move(told)), answers_(rows), missing_(rows) {}
+RowCalls::RowCalls(live::Service& service, Principal principal, std::size_t rows, Listeners listeners)
+    : service_(service),
+      principal_(std::move(principal)),
+      listeners_(std::move(listeners)),
+      answers_(rows),
+      missing_(rows) {}
 
 void RowCalls::call(live::Call call, std::vector<live::SharedInputs> rows) {
   const RequestId first = service_.call_rows(
@@ -49,7 +53,7 @@ void RowCalls::cancel() {
 }
 
 void RowCalls::take(std::size_t row, live::Answer answer) {
-  told_.row(answer);
+  listeners_.row(answer);
   const bool failed = answer.kind != live::AnswerKind::finished;
   Outcome outcome{.first = RequestId(answer.request.value() - row)};
   {
@@ -65,7 +69,7 @@ void RowCalls::take(std::size_t row, live::Answer answer) {
     outcome.answer = std::move(*answers_[shown]);
   }
   if (failed) cancel();
-  told_.all(std::move(outcome));
+  listeners_.all(std::move(outcome));
 }
 
 }  // namespace sluice::gateway

@@ -27,12 +27,12 @@ class RowCalls : public std::enable_shared_from_this<RowCalls> {
     std::optional<std::size_t> failed;   // the row that has no result
     RequestId first;                     // of row 0; those of the other rows follow
   };
-  struct Told {
+  struct Listeners {
     std::function<void(const live::Answer&)> row;  // every answer, as it comes
     std::function<void(Outcome)> all;              // once: all rows have a result, or the first one has none
   };
   // `service` must outlive it.
-  RowCalls(live::Service& service, Principal principal, std::size_t rows, Told told);
+  RowCalls(live::Service& service, Principal principal, std::size_t rows, Listeners listeners);
 
   // REQUIRES: called once, with the rows that it was made for.
   void call(live::Call call, std::vector<live::SharedInputs> rows);
@@ -44,11 +44,11 @@ class RowCalls : public std::enable_shared_from_this<RowCalls> {
 
   live::Service& service_;
   const Principal principal_;
-  const Told told_;
+  const Listeners listeners_;
   std::mutex mutex_;  // guards all that follows
   std::vector<std::optional<live::Answer>> answers_;
   std::size_t missing_;
-  bool over_ = false;               // told_.all was called, or is about to be
+  bool over_ = false;               // listeners_.all was called, or is about to be
   std::optional<RequestId> first_;  // once they are called
 };
 

@@ -78,7 +78,7 @@ void Callers::taken(const bus::AnswerTaken& taken, Time now) {
   auto node = untaken_.extract(taken.request);
   if (node.empty()) return;
   ended(node.mapped(), taken, now);
-  for (Command& release : node.mapped().releases) told_.link.send(release);
+  for (Command& release : node.mapped().releases) effects_.link.send(release);
 }
 
 bool Callers::keep_release(Command& command) {
@@ -95,7 +95,7 @@ void Callers::ended(const Untaken& untaken, const bus::AnswerTaken& taken, Time 
   const RequestState state = taken.error.empty() ? untaken.state : RequestState::failed;
   const bool finished = answered.kind == bus::Answered::Kind::finished && taken.error.empty();
   const Dollars cost = answered.cost.to_dollars();
-  Installed& installed = told_.directory[untaken.application];
+  Installed& installed = effects_.directory[untaken.application];
   ModelStats& stats = installed.stats;
   if (finished && !installed.is_function) count_run(stats, now);  // of a function its batches are counted
   --stats.pending;
@@ -108,13 +108,13 @@ void Callers::ended(const Untaken& untaken, const bus::AnswerTaken& taken, Time 
   Counted& counted = finished ? stats.success : stats.fail;
   ++counted.count;
   counted.ns += static_cast<std::uint64_t>(answered.latency.count_ns());
-  told_.history.ended(answered.request, {.state = state,
-                                         .at = now,
-                                         .cost = cost,
-                                         .stage = answered.stage,
-                                         .error = taken.error.empty() ? answered.error : taken.error});
+  effects_.history.ended(answered.request, {.state = state,
+                                            .at = now,
+                                            .cost = cost,
+                                            .stage = answered.stage,
+                                            .error = taken.error.empty() ? answered.error : taken.error});
   if (state == RequestState::failed || state == RequestState::rejected) {
-    told_.unlucky({answered, untaken.application, state, taken.error.empty() ? answered.error : taken.error});
+    effects_.unlucky({answered, untaken.application, state, taken.error.empty() ? answered.error : taken.error});
   }
 }
 

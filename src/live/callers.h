@@ -33,13 +33,13 @@ class Callers {
     const std::string& error;  // empty: it was refused, or its time was over
   };
   // What an answer changes: what is counted, what is remembered, and objects that are no longer needed.
-  struct Told {
+  struct Effects {
     Directory& directory;
     History& history;
     bus::Link& link;
     std::function<void(const Ended&)> unlucky;
   };
-  explicit Callers(Told told) : told_(std::move(told)) {}
+  explicit Callers(Effects effects) : effects_(std::move(effects)) {}
 
   void add(RequestId request, const Pending& pending);
   [[nodiscard]] bool waits(RequestId request) const { return pending_.contains(request); }
@@ -63,7 +63,7 @@ class Callers {
 
   void ended(const Untaken& untaken, const bus::AnswerTaken& taken, Time now);
 
-  Told told_;
+  Effects effects_;
   std::unordered_map<RequestId, Pending> pending_;
   std::unordered_map<RequestId, Untaken> untaken_;
   std::set<std::pair<Time, RequestId>> timeouts_;  // of those that are pending

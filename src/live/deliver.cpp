@@ -65,7 +65,7 @@ void Runner::publish() {
   next->decisions = decisions_;
   next->steps = steps_;
   next->planned_here = scheduler_->planned_here();
-  tell_.describe(*next);
+  listeners_.describe(*next);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
   changed_ = false;
 }

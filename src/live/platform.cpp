@@ -150,10 +150,10 @@ Status Platform::make_runner(std::uint64_t epoch) {
                                    .forms = [this](const invoker::GpuForms& forms) { keep_forms(forms); }});
   runner_ = std::make_unique<Runner>(
       std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{*machines_, agent().waker()},
-      Runner::Told{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
-                   .describe = [this](Snapshot& snapshot) { describe(snapshot); },
-                   .sampled = [this](FirstRequest request) { profiling_->measure(std::move(request)); },
-                   .remark = [this](const Remark& remark) { say(remark); }},
+      Runner::Listeners{.forgotten = [this](ApplicationId) { deployments_->clean_up(); },
+                        .describe = [this](Snapshot& snapshot) { describe(snapshot); },
+                        .sampled = [this](FirstRequest request) { profiling_->measure(std::move(request)); },
+                        .remark = [this](const Remark& remark) { say(remark); }},
       options_.mailbox_max);
   desk_ = std::make_unique<Desk>(*runner_, objects_, [this] { return runner_->snapshot(); });
   return Done{};

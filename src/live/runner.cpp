@@ -28,13 +28,13 @@ std::optional<Duration> timeout_of(const bus::Arrival& arrival, const Installed&
 }  // namespace
 
 Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines,
-               Told told, std::size_t mailbox_max)
+               Listeners listeners, std::size_t mailbox_max)
     : scheduler_(std::move(scheduler)),
       log_(std::move(log)),
       arenas_(arenas),
       link_(machines.link),
       waker_(machines.waker),
-      tell_(std::move(told)),
+      listeners_(std::move(listeners)),
       mailbox_(mailbox_max, [this] { ring(); }),
       history_(kHistory),
       standings_(directory_, link_),
@@ -48,7 +48,7 @@ Runner::Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::A
                   .forgotten =
                       [this](ApplicationId id) {
                         batches_.forget(id);
-                        tell_.forgotten(id);
+                        listeners_.forgotten(id);
                       }}),
       callers_({directory_, history_, link_, [this](const Callers::Ended& ended) { note_unlucky(ended); }}),
       planning_([this](PlansMade made) { mailbox_.post(Event(std::move(made))); }) {}
@@ -102,7 +102,8 @@ void Runner::work() {
   for (const bus::Printed& printed : heard_.printed) history_.log(printed.batch, printed.line);
   for (Event& event : heard_.events) read(event);
   for (bus::Sampled& sample : heard_.samples) {
-    if (auto first = standings_.take(std::move(sample)); first && tell_.sampled) tell_.sampled(std::move(*first));
+    if (auto first = standings_.take(std::move(sample)); first && listeners_.sampled)
+      listeners_.sampled(std::move(*first));
     changed_ = true;
   }
   for (Letter& letter : letters_) read(letter);
@@ -132,7 +133,7 @@ void Runner::decide() {
   decisions_.add(step_.end_of(StepClock::Part::decide) - began);
   log_.decided(commands_, now_);
   if (const Status flushed = log_.flush(); !flushed)
-    tell_.remark({.level = Remark::Level::error, .component = "scheduler", .text = flushed.error().message});
+    listeners_.remark({.level = Remark::Level::error, .component = "scheduler", .text = flushed.error().message});
   step_.end_of(StepClock::Part::log);
   deliver(commands_);
   installer_.forget_retired();
@@ -147,10 +148,10 @@ void Runner::note_step() {
   steps_.add(step_.whole());
   if (step_.whole() <= kSlow || now_ - slow_told_ < kTellEvery) return;
   slow_told_ = now_;
-  tell_.remark({.level = Remark::Level::warning,
-                .component = "scheduler",
-                .text = str("a step took ", step_.whole().to_ms(), " ms: ", step_.text()),
-                .quiet = true});
+  listeners_.remark({.level = Remark::Level::warning,
+                     .component = "scheduler",
+                     .text = str("a step took ", step_.whole().to_ms(), " ms: ", step_.text()),
+                     .quiet = true});
 }
 
 void Runner::note_unlucky(const Callers::Ended& ended) {
@@ -165,7 +166,7 @@ void Runner::note_unlucky(const Callers::Ended& ended) {
     why = rejection_text(
         {.reason = from.reason, .needed = from.needed, .available = from.available, .error = from.error}, name);
   }
-  tell_.remark(
+  listeners_.remark(
       {.level = refused ? Remark::Level::info : Remark::Level::warning,
        .component = "requests",
        .text = str("a request of '", name, "' ", refused ? "was refused: " : "failed: ", why, not_listed(*before)),

@@ -66,7 +66,7 @@ using Letter = std::variant<Event, Arriving, bus::AnswerTaken, Deploying, Missin
 
 class Runner final : public bus::Door {
  public:
-  struct Told {                                    // who wants to know
+  struct Listeners {                               // who wants to know
     std::function<void(ApplicationId)> forgotten;  // it was removed, and nothing of it is left
     std::function<void(Snapshot&)> describe;       // adds what others know
     std::function<void(FirstRequest)> sampled;     // may be none
@@ -77,8 +77,8 @@ class Runner final : public bus::Door {
     bus::Link& link;
     invoker::Waker& waker;
   };
-  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines, Told told,
-         std::size_t mailbox_max);
+  Runner(std::unique_ptr<core::Scheduler> scheduler, EventLog log, data::Arenas& arenas, Machines machines,
+         Listeners listeners, std::size_t mailbox_max);
   ~Runner() override { stop(); }
 
   void start();
@@ -127,7 +127,7 @@ class Runner final : public bus::Door {
   data::Arenas& arenas_;
   bus::Link& link_;
   invoker::Waker& waker_;
-  Told tell_;
+  Listeners listeners_;
   Mailbox<Letter> mailbox_;
   History history_;
   std::thread thread_;

@@ -61,7 +61,8 @@ class RunnerTest : public testing::Test {
     ASSERT_TRUE(scheduler && log);
     runner_ = std::make_unique<Runner>(
         std::move(*scheduler), std::move(*log), arenas_, Runner::Machines{machine_, waker_},
-        Runner::Told{.forgotten = [](ApplicationId) {}, .describe = [](Snapshot&) {}, .remark = [](const Remark&) {}},
+        Runner::Listeners{
+            .forgotten = [](ApplicationId) {}, .describe = [](Snapshot&) {}, .remark = [](const Remark&) {}},
         100);
     runner_->mailbox().post(Deploying{.application = core::application_of({core::stage("a")})});
     until([&] { return runner_->snapshot()->models.size() == 1; });
