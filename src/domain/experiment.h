@@ -92,7 +92,7 @@ struct Transfer {
   void visit(auto& archive) { archive(local_bytes_per_s, remote_bytes_per_s, local_delay, remote_delay); }
 };
 
-enum class Instances { warm, counted };
+enum class InstanceMode { warm, counted };
 enum class SchedulerTime { native, paper, none };
 enum class Billing { held, exec };
 
@@ -105,7 +105,7 @@ struct Experiment {
   std::optional<Noise> noise;  // absent: the profiles' own
   Transfer transfer;
   Duration network_delay;  // of a message between scheduler and invoker, one way
-  Instances instances = Instances::warm;
+  InstanceMode instances = InstanceMode::warm;
   SchedulerTime scheduler_time = SchedulerTime::native;
   Billing billing = Billing::held;
   std::map<std::string, std::map<std::string, double>> parameters;  // scheduler → name → value

@@ -16,7 +16,7 @@ using Change = void (*)(Point&);
 
 // Nothing is loaded at first, and what happens until it is counts.
 void cold_containers(Point& p) {
-  p.set_up.instances = Instances::counted;
+  p.set_up.instances = InstanceMode::counted;
   p.set_up.workload.requests += p.set_up.workload.warmup;
   p.set_up.workload.warmup = 0;
   p.begins_empty = true;

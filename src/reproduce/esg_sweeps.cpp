@@ -80,8 +80,8 @@ void esg_parameter(Setting setting, const Experiment& base, const char* name, st
 
 // Counted instances make a run several times as long, so that ESG is not tuned anew.
 void containers(Setting setting, const Experiment& base, Points& out) {
-  for (const Instances instances : {Instances::warm, Instances::counted}) {
-    Point p{.setting = name_of(setting) + (instances == Instances::warm ? "/instances=warm" : "/instances=counted"),
+  for (const InstanceMode instances : {InstanceMode::warm, InstanceMode::counted}) {
+    Point p{.setting = name_of(setting) + (instances == InstanceMode::warm ? "/instances=warm" : "/instances=counted"),
             .set_up = base,
             .contenders = contenders(known_twins(setting))};
     p.set_up.instances = instances;

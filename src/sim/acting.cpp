@@ -26,10 +26,7 @@ Duration execution(const WorldState& world, const StartBatch& command, Time now)
   Configuration actual = command.configuration;
   actual.batch = static_cast<std::uint16_t>(command.members.size());
   const profile::Latency alone = profile.latency(actual);
-  double ms = alone.mean_ms;
-  if (const double neighbours = world.machines.neighbours(command); neighbours > 0) {
-    ms += neighbours * (profile.latency(actual, true).mean_ms - alone.mean_ms);
-  }
+  const double ms = profile.beside(actual, world.machines.neighbours(command)).mean_ms;
   if (world.experiment.noise && !world.experiment.noise->is_of(deployment.application->function(command.function).name))
     return Duration::ms(ms);
   const BatchMember& oldest = command.members.front();

@@ -40,7 +40,7 @@ void number_functions(WorldState& world) {
       memory.push_back(function.memory.value_or(Bytes{}));
     }
   }
-  if (world.experiment.instances == Instances::warm) world.machines.keep_warm(std::move(memory));
+  if (world.experiment.instances == InstanceMode::warm) world.machines.keep_warm(std::move(memory));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Status deploy(WorldState& world) {
     const auto model = plan::make_model(*application, *profiles);
     if (!model) return named(model.error());
     for (const plan::ModelStage& stage : model->stages) {
-      const Bytes memory = stage.function.valid() && world.experiment.instances == Instances::counted
+      const Bytes memory = stage.function.valid() && world.experiment.instances == InstanceMode::counted
                                ? application->function(stage.function).memory.value_or(Bytes{})
                                : Bytes{};
       if (!fits_somewhere(world.experiment.cluster, stage, memory)) {

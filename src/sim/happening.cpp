@@ -11,14 +11,15 @@ namespace sluice::sim {
 namespace {
 
 // Conditions hold half of the time, fan-outs have one to four items; keyed, so that every scheduler sees the same.
-template <class Told>
-void decide_branches(const Workflow& workflow, std::uint64_t seed, std::uint64_t key, const RunPath& path, Told& told) {
+template <class Facts>
+void decide_branches(const Workflow& workflow, std::uint64_t seed, std::uint64_t key, const RunPath& path,
+                     Facts& facts) {
   for (std::uint32_t s = 0; s < workflow.size(); ++s) {
     if (!workflow.stages[s].when && !workflow.stages[s].foreach) continue;
     Rng draw = Rng::keyed(seed, key, 1000 + s);
-    if (workflow.stages[s].when) told.verdicts.push_back({StageId(s), draw.chance(0.5), path});
+    if (workflow.stages[s].when) facts.verdicts.push_back({StageId(s), draw.chance(0.5), path});
     if (workflow.stages[s].foreach)
-      told.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4)), path});
+      facts.fan_outs.push_back({StageId(s), static_cast<std::uint32_t>(1 + draw.below(4)), path});
   }
 }
 

@@ -15,7 +15,7 @@ InvokerJoined joined(const WorldState& world, std::size_t machine) {
                     .epoch = world.machines.epoch(machine),
                     .session = world.sessions[machine],
                     .capacity = world.machines.capacity(machine),
-                    .warm = world.experiment.instances == Instances::warm,
+                    .warm = world.experiment.instances == InstanceMode::warm,
                     .objects = {world.left_at[machine].begin(), world.left_at[machine].end()}};
   for (const BatchId batch : world.running_order) {
     const auto it = world.running.find(batch.value());

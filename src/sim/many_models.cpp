@@ -62,7 +62,7 @@ Experiment many_models(const ManyModels& world) {
   out.workload.requests = world.requests;
   out.workload.warmup = world.warmup;
   out.noise = Noise{.sigma = 0.05, .straggler_probability = world.straggler_probability, .straggler_factor = 4};
-  out.instances = Instances::counted;
+  out.instances = InstanceMode::counted;
   out.parameters["aquatope"] = {{"rounds", 1}, {"prospects", 16}};  // its presets do not matter here
   return out;
 }

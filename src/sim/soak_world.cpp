@@ -151,7 +151,7 @@ SoakWorld draw_soak_world(std::uint64_t seed) {
   experiment.applications = random_applications(rng, out.traits.two_tenants);
   out.traits.cold = rng.chance(0.6);
   if (out.traits.cold) {
-    experiment.instances = Instances::counted;
+    experiment.instances = InstanceMode::counted;
     out.begins_empty = rng.chance(0.5);
     out.traits.little_memory = rng.chance(0.5);
     if (out.traits.little_memory) squeeze(rng, experiment);

@@ -29,7 +29,7 @@ void begin(WorldState& world) {
   }
   for (const Deployment& d : world.deployments) tell(world, ApplicationDeployed{d.id, believed(world, d)}, kStart);
   std::vector<std::vector<InstanceStatus>> containers(world.machines.size());
-  if (world.experiment.instances == Instances::counted && !world.options.begins_empty)
+  if (world.experiment.instances == InstanceMode::counted && !world.options.begins_empty)
     containers = containers_at_start(world.experiment, world.machines.capacities());
   for (std::size_t i = 0; i < world.machines.size(); ++i) join(world, i, kStart, containers[i]);
 }

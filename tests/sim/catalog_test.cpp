@@ -30,7 +30,7 @@ TEST(Catalog, NobodyWaitsForEverNothingAbortsAndOursMeetsWhatCanBeMet) {
       const RunResult result = (*world)->run();
       ASSERT_FALSE(result.violation) << seed << " " << name << ": " << result.violation->invariant;
       ASSERT_LT(result.events, kEventsMax) << seed << " " << name << " never ends";
-      const bool warm = drawn.experiment.instances == Instances::warm;
+      const bool warm = drawn.experiment.instances == InstanceMode::warm;
       if (name == "sluice" && drawn.idle && warm) {
         EXPECT_EQ(result.met, result.requests) << seed << ": " << result.late << " late, " << result.rejected
                                                << " rejected, " << result.failed << " failed";

@@ -144,7 +144,7 @@ inline Drawn random_world(std::uint64_t seed) {
     e.workload.arrivals = Poisson{rng.uniform(0.2, 20) * 1000 / longest_ms};
   e.workload.requests = 12;
   e.workload.warmup = 0;
-  e.instances = rng.chance(0.5) ? Instances::warm : Instances::counted;
+  e.instances = rng.chance(0.5) ? InstanceMode::warm : InstanceMode::counted;
   e.parameters["aquatope"] = {{"rounds", 1}, {"prospects", 16}};  // what it finds does not matter here
   return out;
 }

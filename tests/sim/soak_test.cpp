@@ -53,7 +53,7 @@ TEST(Soak, ASeedRepeatsToTheBit) {
 // A fault on its way from the scheduler to a world of soak is found there, not only in forged histories.
 TEST(Soak, FindsAPlantedFault) {
   SoakWorld drawn = draw_soak_world(5);
-  drawn.experiment.instances = Instances::warm;
+  drawn.experiment.instances = InstanceMode::warm;
   Oracles oracles;
   auto world =
       World::make(drawn.experiment, {.scheduler = "fifo",

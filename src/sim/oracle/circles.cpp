@@ -30,8 +30,8 @@ std::string Circles::evicted(const History& history, const EvictInstance& evict)
   Count& of = count(history, *instance);
   if (!std::exchange(of.loaded, false) || ++of.rounds <= kOfEachPlace * places) return "";
   const Application& application = history.application(instance->application);
-  return str("function '", application.function(instance->function).name, "' of '", application.name, "' was loaded and sent away ",
-             of.rounds, " times and never ran");
+  return str("function '", application.function(instance->function).name, "' of '", application.name,
+             "' was loaded and sent away ", of.rounds, " times and never ran");
 }
 
 void Circles::started(const History& history, const StartBatch& batch) {

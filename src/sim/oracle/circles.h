@@ -1,6 +1,6 @@
 // Circles: while requests wait, functions are loaded to be run. One that is loaded and sent away again and again and
-// never runs goes for others that are loaded as much in vain. What is lost with a machine, or could not be loaded, is no
-// circle, nor are many that go at once.
+// never runs goes for others that are loaded as much in vain. What is lost with a machine, or could not be loaded, is
+// no circle, nor are many that go at once.
 #pragma once
 #include <string>
 #include <vector>
