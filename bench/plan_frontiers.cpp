@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bench/race.h"
+#include "plan/fastest_rest.h"
 
 namespace sluice::bench {
 namespace {
@@ -58,9 +59,10 @@ void measure_queries(const Subject& subject, const FrontierPlanner& planner, Fro
   std::vector<double> by_stage;
   for (const std::size_t stage : spread(planner.model().stages.size(), subject.stages_max)) {
     Race race;
-    const auto query = race.add([&, b = Budgets(planner.fastest_ms(stage, kQueue) * ease)]() mutable {
-      benchmark::DoNotOptimize(planner.query(stage, kQueue, b.next(), workspace).data());
-    });
+    const auto query =
+        race.add([&, b = Budgets(FastestRest(planner.model(), kQueue).from(planner.model(), stage) * ease)]() mutable {
+          benchmark::DoNotOptimize(planner.query(stage, kQueue, b.next(), workspace).data());
+        });
     race.run(subject.turns);
     by_stage.push_back(race.median_us(query));
   }

@@ -18,7 +18,7 @@
 
 namespace sluice::bus {
 
-inline constexpr std::uint32_t kVersion = 9;
+inline constexpr std::uint32_t kVersion = 10;
 inline constexpr std::size_t frame_bytes_max = 16u << 20;
 
 struct Deploy {

@@ -74,7 +74,7 @@ void Applications::deploy(ApplicationId id, const std::shared_ptr<const Applicat
   }
   models_.push_back({.id = id,
                      .application = application,
-                     .planner = plans->workflow,
+                     .model = plans->workflow,
                      .tenant = tenants_.number_of(application->tenant),
                      .derived = plans->derived});
   beliefs_.emplace_back();

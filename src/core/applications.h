@@ -19,6 +19,7 @@
 #include "domain/events.h"
 #include "policy/view.h"
 #include "profile/learner.h"
+#include "profile/neighbours.h"
 #include "profile/tail.h"
 
 namespace sluice::core {
@@ -30,7 +31,8 @@ struct Execution {
   Configuration configuration;
   std::uint16_t members = 1;
   Duration execution;
-  Duration beside;  // pace.h
+  Duration beside;        // pace.h
+  double neighbours = 0;  // the share of the other slices of its GPU that was busy when it began
 };
 
 class Applications {
@@ -89,12 +91,16 @@ class Applications {
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
     std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
+    profile::Neighbours neighbours;
+    double published_neighbours = 0;  // the share that planners believe
     profile::Tail tail;
     profile::Stragglers stragglers;  // what planners believe of it
     std::uint64_t executions = 0;
   };
   // How many times as long it took as the planner of its queue believes.
   [[nodiscard]] double slower(const Learned& learned, const Execution& ran) const;
+  // Whether plans are off because more or fewer of the slices beside it are busy than they were made for.
+  [[nodiscard]] static bool other_neighbours(const Learned& learned, const Configuration& ran);
   void publish(policy::SharedFunctionId function, const ProfileTable& now);
   void count_kept(ApplicationId id);
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);

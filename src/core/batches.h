@@ -25,6 +25,7 @@ struct Batch {
   Time started;
   Duration moving;         // of its inputs, as expected
   Duration execution;      // likewise
+  double neighbours = 0;   // the share of the other slices of its GPU that was busy when it was booked
   bool cancelled = false;  // the invoker was told to stop it
   std::vector<policy::Waiting> members;
   std::vector<BatchId> after;      // that have to end before it begins; `started` is when it was sent until then
@@ -33,7 +34,7 @@ struct Batch {
   [[nodiscard]] bool is(InvokerId at, const RunningBatch& theirs) const;
   void visit(Archive& a) {
     a(used, id, application, function, queue, invoker, instance, configuration, positions, started, moving, execution,
-      cancelled, members, after, followers);
+      neighbours, cancelled, members, after, followers);
   }
 };
 

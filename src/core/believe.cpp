@@ -60,14 +60,14 @@ std::shared_ptr<const Plans> Applications::plans_of(ApplicationId id, const Beli
 void Applications::believe(ApplicationId id, const Plans& plans) {
   policy::ApplicationModel& model = models_[id.index()];
   model.application = application_of(id, beliefs_[id.index()].believed());
-  model.planner = plans.workflow;
+  model.model = plans.workflow;
   model.derived = plans.derived;
   std::size_t handlers = 0;
   for (const policy::QueueId place : controls_[id.index()].queues) {
     policy::Queue& queue = queues_[place];
     CHECK(queue.handler == nullptr || handlers < plans.handlers.size());
     queue.pace.revised();
-    queue.planner = queue.handler == nullptr ? plans.workflow : plans.handlers[handlers++];
+    queue.model = queue.handler == nullptr ? plans.workflow : plans.handlers[handlers++];
   }
 }
 

@@ -1,6 +1,7 @@
 #include "core/booking.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "base/check.h"
 #include "core/waiting.h"
 #include "policy/loading.h"
-#include "policy/passing.h"
 #include "profile/transfer.h"
 
 namespace sluice::core {
@@ -31,7 +31,7 @@ std::uint32_t next_member(const policy::Queue& queue, const policy::Proposal& pr
 }
 
 Expected expected_time(const State& state, const policy::Queue& queue, const policy::Proposal& proposal) {
-  const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+  const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
   const plan::Candidate* candidate = plan::find(candidates, proposal.configuration);
   if (candidate == nullptr) {
     CHECK(proposal.reservation.valid());  // promised before its profile changed
@@ -46,6 +46,16 @@ Expected expected_time(const State& state, const policy::Queue& queue, const pol
     inputs.add(member.inputs_at == proposal.invoker, member.bytes);
   }
   return {.moving = profile::transfer_time(state.transfer, inputs), .execution = Duration::ms(candidate->ms)};
+}
+
+// The share of the other slices of its GPU that batches hold.
+double neighbours_of(const policy::Invoker& invoker, const SlicePositions& own) {
+  if (own.slices == 0) return 0;
+  const policy::Gpu& gpu = invoker.gpus[own.gpu];
+  const auto taken = static_cast<std::uint32_t>(std::popcount(own.slices));
+  if (gpu.slices == taken) return 0;
+  const std::uint32_t busy = gpu.slices - static_cast<std::uint32_t>(std::popcount(gpu.free & ~own.slices)) - taken;
+  return static_cast<double>(busy) / (gpu.slices - taken);
 }
 
 void start_members(State& state, Slot slot, policy::QueueId queue, const policy::Proposal& proposal,
@@ -66,7 +76,6 @@ void start_members(State& state, Slot slot, policy::QueueId queue, const policy:
                        .request = waiting.request,
                        .ready = waiting.ready,
                        .inputs_at = waiting.inputs_at,
-                       .passing = policy::automatic_passing(waiting.inputs_at, batch.invoker),
                        .bytes = waiting.bytes};
     state.runs.name(place, batch.invoker, member);
     start.members.push_back(std::move(member));
@@ -100,6 +109,7 @@ bool book_batch(State& state, const policy::Proposals& proposals, const policy::
   batch.instance = state.loads.enter(proposal.invoker, claim, *positions);
   batch.configuration = proposal.configuration;
   batch.positions = *positions;
+  batch.neighbours = neighbours_of(state.books.invokers()[batch.invoker.index()], *positions);
   batch.started = state.now;
   batch.moving = expected.moving;
   batch.execution = expected.execution;

@@ -57,15 +57,15 @@ class ControlBuilder {
     policy::Queue queue{.application = id_,
                         .function = stage.function,
                         .shared = out_.shared[stage.function.index()],
-                        .planner = plans_.workflow,
+                        .model = plans_.workflow,
                         .entry = prefix.empty() && stage.after.empty()};
-    const plan::WorkflowModel& model = plans_.workflow->model();
+    const plan::WorkflowModel& model = *plans_.workflow;
     const std::size_t model_stage = model.find(prefix + stage.name);
     if (model_stage < model.stages.size()) {
       queue.model_stage = static_cast<std::uint32_t>(model_stage);
     } else {  // a stage of an error handler is in no plan: it is planned alone
       CHECK(handlers_ < plans_.handlers.size());
-      queue.planner = plans_.handlers[handlers_++];
+      queue.model = plans_.handlers[handlers_++];
       queue.handler = &stage;
     }
     out_.queues.push_back(queues_.put(std::move(queue)));

@@ -38,7 +38,7 @@ void ask_policy(State& state, Commands& out) {
       if (done == Booked::load) break;
       if (done == Booked::batch) booked = p;
     }
-    state.policies.dispatch->told(state.view(), state.proposals, booked);
+    state.policies.dispatch->decided(state.view(), state.proposals, booked);
   }
 }
 

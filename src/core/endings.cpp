@@ -71,7 +71,8 @@ void learn(State& state, const Batch& batch, Duration measured) {
                               .configuration = batch.configuration,
                               .members = members,
                               .execution = measured,
-                              .beside = took - measured});
+                              .beside = took - measured,
+                              .neighbours = batch.neighbours});
   }
   state.policies.dispatch->ran(
       state.view(), {.queue = batch.queue, .configuration = batch.configuration, .members = members, .took = took});

@@ -10,11 +10,11 @@
 namespace sluice::core {
 namespace {
 
-// The profile as a table of what is believed of every configuration now.
-ProfileTable corrected(const profile::FunctionProfile& given, const profile::Learner& learner) {
+// The profile as a table of what is believed of every configuration now, beside so many neighbours.
+ProfileTable corrected(const profile::FunctionProfile& given, const profile::Learner& learner, double neighbours) {
   ProfileTable out;
   for (const Configuration& configuration : given.configurations()) {
-    const profile::Latency latency = learner.corrected(configuration, given.latency(configuration));
+    const profile::Latency latency = learner.corrected(configuration, given.beside(configuration, neighbours));
     out.rows.push_back({.configuration = configuration, .mean_ms = latency.mean_ms, .sd_ms = latency.sd_ms});
   }
   return out;
@@ -38,8 +38,9 @@ void Applications::learn(const Execution& execution) {
   if (!learned.profile.has_value()) return;
   Configuration ran = execution.configuration;
   ran.batch = execution.members;
-  const profile::Latency planned = learned.profile->latency(ran);
+  const profile::Latency planned = learned.profile->beside(ran, execution.neighbours);
   if (planned.mean_ms <= 0) return;
+  if (ran.slices > 0) learned.neighbours.observe(execution.neighbours);
   const double measured_ms = execution.execution.to_ms();
   const profile::Latency expected = learned.learner.corrected(ran, planned);
   learned.tail.observe(expected.mean_ms, expected.sd_ms / expected.mean_ms, measured_ms);
@@ -50,16 +51,25 @@ void Applications::learn(const Execution& execution) {
   constexpr std::uint64_t kFirst = 64, kEvery = 64;
   if (++learned.executions > kFirst && learned.executions % kEvery != 0) return;
   const bool straggles = learned.tail.changed_since(learned.stragglers);
-  if (!straggles && !learned.learner.changed_since(learned.published, ran, planned)) return;
-  const ProfileTable now = corrected(*learned.profile, learned.learner);
-  if (!straggles && !matters(corrected(*learned.profile, learned.published), now)) return;
+  if (!straggles && !learned.learner.changed_since(learned.published, ran, planned) &&
+      !other_neighbours(learned, ran)) {
+    return;
+  }
+  const ProfileTable now = corrected(*learned.profile, learned.learner, learned.neighbours.share());
+  const auto before = [&] { return corrected(*learned.profile, learned.published, learned.published_neighbours); };
+  if (!straggles && !matters(before(), now)) return;
   publish(execution.function, now);
+}
+
+bool Applications::other_neighbours(const Learned& learned, const Configuration& ran) {
+  const double now = learned.profile->beside(ran, learned.neighbours.share()).mean_ms;
+  const double published = learned.profile->beside(ran, learned.published_neighbours).mean_ms;
+  return std::abs(now - published) > profile::Learner::kTolerance * published;
 }
 
 double Applications::slower(const Learned& learned, const Execution& ran) const {
   const policy::Queue& queue = queues_[ran.queue];
-  const plan::Candidate* believed =
-      plan::find(queue.planner->model().stages[queue.model_stage].candidates, ran.configuration);
+  const plan::Candidate* believed = plan::find(queue.model->stages[queue.model_stage].candidates, ran.configuration);
   if (believed == nullptr || believed->ms <= 0) return 1;
   Configuration as_run = ran.configuration;
   as_run.batch = ran.members;
@@ -70,6 +80,7 @@ double Applications::slower(const Learned& learned, const Execution& ran) const 
 void Applications::publish(policy::SharedFunctionId function, const ProfileTable& now) {
   Learned& learned = learned_[function.index()];
   learned.published = learned.learner;
+  learned.published_neighbours = learned.neighbours.share();
   learned.stragglers = learned.tail.stragglers();
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;
@@ -104,7 +115,8 @@ BranchesKnown Applications::known_branches(ApplicationId id) const {
 
 void Applications::visit_learned(Archive& archive) {
   for (Learned& learned : learned_) {
-    archive(learned.replaced, learned.executions, learned.tail, learned.stragglers);
+    archive(learned.replaced, learned.executions, learned.tail, learned.stragglers, learned.neighbours,
+            learned.published_neighbours);
     if (archive.is_loading() && learned.replaced) {
       auto profile = profile::FunctionProfile::make(*learned.replaced);
       if (profile.ok()) learned.profile = std::move(profile).value();

@@ -9,21 +9,21 @@
 namespace sluice::core {
 namespace {
 
-std::shared_ptr<const plan::FrontierPlanner> planner_of(Result<plan::WorkflowModel> model) {
+std::shared_ptr<const plan::WorkflowModel> kept(Result<plan::WorkflowModel> model) {
   CHECK_MSG(model.ok(), model.error().message);
-  return std::make_shared<plan::FrontierPlanner>(std::move(model).value());
+  return std::make_shared<const plan::WorkflowModel>(std::move(model).value());
 }
 
-class HandlerPlanner {
+class HandlerModels {
  public:
-  HandlerPlanner(const Application& application, std::span<const profile::FunctionProfile> profiles, Plans& out)
+  HandlerModels(const Application& application, std::span<const profile::FunctionProfile> profiles, Plans& out)
       : application_(application), profiles_(profiles), out_(out) {}
 
   void add(const Workflow& workflow, const std::string& prefix) {
-    const plan::WorkflowModel& model = out_.workflow->model();
+    const plan::WorkflowModel& model = *out_.workflow;
     for (const Stage& stage : workflow.stages) {
       if (stage.kind == Stage::Kind::run && model.find(prefix + stage.name) == model.stages.size())
-        out_.handlers.push_back(planner_of(plan::make_stage_model(application_, profiles_, stage)));
+        out_.handlers.push_back(kept(plan::make_stage_model(application_, profiles_, stage)));
       if (stage.foreach && !stage.foreach->body.empty()) add(stage.foreach->body.front(), str(prefix, stage.name, "/"));
     }
   }
@@ -41,11 +41,11 @@ std::shared_ptr<const Plans> make_plans(const Application& application, const pl
   const auto profiles = plan::make_profiles(application);
   CHECK_MSG(profiles.ok(), profiles.error().message);  // the driver deploys only what can be planned
   auto out = std::make_shared<Plans>();
-  out->workflow = planner_of(plan::make_model(application, *profiles, assumptions));
-  HandlerPlanner(application, *profiles, *out).add(application.workflow, "");
+  out->workflow = kept(plan::make_model(application, *profiles, assumptions));
+  HandlerModels(application, *profiles, *out).add(application.workflow, "");
   if (!derive) return out;
-  const auto derive_from = [&](const std::shared_ptr<const plan::FrontierPlanner>& planner) {
-    if (auto derived = derive(planner, application)) out->derived.push_back(std::move(derived));
+  const auto derive_from = [&](const std::shared_ptr<const plan::WorkflowModel>& model) {
+    for (auto& derived : derive(model, application)) out->derived.push_back(std::move(derived));
   };
   derive_from(out->workflow);
   for (const auto& handler : out->handlers) derive_from(handler);

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "domain/application.h"
-#include "plan/frontier_planner.h"
+#include "plan/workflow_model.h"
 #include "policy/derived.h"
 
 namespace sluice::core {
 
 struct Plans {
-  std::shared_ptr<const plan::FrontierPlanner> workflow;
+  std::shared_ptr<const plan::WorkflowModel> workflow;
   // Of stages that only handle errors, each planned alone: in the order of the stages, bodies of a foreach after it.
-  std::vector<std::shared_ptr<const plan::FrontierPlanner>> handlers;
-  std::vector<std::shared_ptr<const policy::Derived>> derived;  // from all of these planners
+  std::vector<std::shared_ptr<const plan::WorkflowModel>> handlers;
+  policy::DerivedList derived;  // from all of these models
 };
 
 // Any thread may call it. `derive`: null derives nothing. REQUIRES: the application can be planned.

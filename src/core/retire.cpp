@@ -34,7 +34,7 @@ void Applications::retire(ApplicationId id) {
   for (const policy::QueueId queue : gone.queues) queues_.remove(queue);
   const auto kept = without_workflow(*gone.application);
   models_[id.index()] = {
-      .id = id, .application = kept, .planner = {}, .removed = true, .tenant = models_[id.index()].tenant};
+      .id = id, .application = kept, .model = {}, .removed = true, .tenant = models_[id.index()].tenant};
   controls_[id.index()] = {.application = kept, .shared = gone.shared, .retired = true};
   beliefs_[id.index()] = {};
   branches_[id.index()] = {};

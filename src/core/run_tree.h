@@ -39,10 +39,10 @@ constexpr StageState last_of(StageState) {
 
 // One stage of one run.
 struct StageRun {
-  enum class Verdict : std::uint8_t { unknown, holds, fails };
-  friend constexpr Verdict last_of(Verdict) { return Verdict::fails; }
+  enum class Condition : std::uint8_t { unknown, holds, fails };
+  friend constexpr Condition last_of(Condition) { return Condition::fails; }
   StageState state = StageState::blocked;
-  Verdict verdict = Verdict::unknown;  // of its condition
+  Condition condition = Condition::unknown;
   bool items_known = false;
   bool called = false;         // as a handler: it runs whatever its predecessors and condition say
   std::uint16_t finished = 0;  // predecessors that are over, skipped ones included
@@ -52,7 +52,7 @@ struct StageRun {
   Outputs outputs;
   [[nodiscard]] bool over() const { return state >= StageState::done; }
   void visit(Archive& a) {
-    a(state, verdict, items_known, called, finished, skipped, items, items_started, items_done, outputs);
+    a(state, condition, items_known, called, finished, skipped, items, items_started, items_done, outputs);
   }
 };
 

@@ -140,7 +140,7 @@ bool Runs::condition_holds(Slot run, std::uint32_t stage) const {
   const ControlStage& tested = control(run, stage);
   if (!tested.stage->when) return true;
   const auto& stages = runs_[run].stages;
-  const auto holds = [&](std::uint32_t s) { return stages[s].verdict == StageRun::Verdict::holds; };
+  const auto holds = [&](std::uint32_t s) { return stages[s].condition == StageRun::Condition::holds; };
   if (!is_otherwise(*tested.stage)) return holds(stage);
   return std::none_of(tested.alternatives.begin(), tested.alternatives.end(), holds);
 }

@@ -161,10 +161,10 @@ class Runs {
   void restart(Slot request);
 
   // What is known of conditions and fan-outs, of this run, of those around it and of those inside that have not begun
-  // (told.cpp).
+  // (foretold.cpp).
   void note(Slot run, const std::vector<Verdict>& verdicts, const std::vector<FanOut>& fan_outs);
-  template <class Told>
-  void note(Slot run, const Told& told, std::vector<Told> Foretold::*list);
+  template <class Fact>
+  void note(Slot run, const Fact& fact, std::vector<Fact> Foretold::*list);
 
   const std::vector<Control>& controls_;
   std::uint32_t attempts_max_;

@@ -10,7 +10,7 @@ namespace sluice::core {
 namespace {
 
 constexpr std::string_view kSaveMagic = "sluicesave";
-constexpr std::uint8_t kSaveVersion = 15;  // of the bytes; grows when what is saved changes
+constexpr std::uint8_t kSaveVersion = 16;  // of the bytes; grows when what is saved changes
 
 // How many requests and batches use an application is not saved but counted.
 void count_uses(State& state, Archive& archive) {

@@ -75,10 +75,6 @@ struct EvictInstance {
   void visit(auto& archive) { archive(invoker, instance, level); }
 };
 
-enum class Passing : std::uint8_t { device, shm, direct, store };
-constexpr Passing last_of(Passing) {
-  return Passing::store;
-}
 // An invocation reads what the stages before it in its run left, wherever they ran, and the first ones of a foreach
 // body their item of what the run around them left; so outermost run, path, stage and item name every object of a
 // request.
@@ -93,15 +89,14 @@ struct BatchMember {
   std::uint32_t attempt = 0;  // how often it failed before
   Time ready;                 // waited since
   InvokerId inputs_at;        // most of them; none: with the request
-  Passing passing = Passing::shm;
-  Bytes bytes;  // of its inputs
+  Bytes bytes;                // of its inputs
   // Other invokers that hold objects of its request, or were told to make some: what is not on the machine itself is
   // asked for there. Sorted; at most limits::places_max. Empty where one invoker has run all of the request.
   std::vector<InvokerId> places;
   // A request that begins again gets another one, so that what was left before is not mixed with what it leaves then.
   [[nodiscard]] std::uint64_t outermost() const { return around == 0 ? run : around; }
   void visit(auto& archive) {
-    archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, passing, bytes, places);
+    archive(invocation, request, run, around, path, stage, item, attempt, ready, inputs_at, bytes, places);
   }
 };
 // Why a batch was begun as it was, for those who read traces. Invokers have no use for it: it is neither sent nor saved

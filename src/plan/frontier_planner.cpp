@@ -1,7 +1,6 @@
 #include "plan/frontier_planner.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -21,9 +20,12 @@ struct Faster {
 }  // namespace
 
 FrontierPlanner::FrontierPlanner(WorkflowModel model, const FrontierOptions& options)
-    : model_(std::move(model)), links_(model_) {
-  for (const BatchCap cap : model_.batch_caps()) trees_.emplace_back(model_, cap, options.points_max);
-  for (const ModelStage& stage : model_.stages) {
+    : FrontierPlanner(std::make_shared<const WorkflowModel>(std::move(model)), options) {}
+
+FrontierPlanner::FrontierPlanner(std::shared_ptr<const WorkflowModel> model, const FrontierOptions& options)
+    : model_(std::move(model)), links_(*model_) {
+  for (const BatchCap cap : model_->batch_caps()) trees_.emplace_back(*model_, cap, options.points_max);
+  for (const ModelStage& stage : model_->stages) {
     std::vector<std::uint32_t>& order = by_ms_.emplace_back(stage.candidates.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), Faster{stage.candidates});
@@ -41,7 +43,7 @@ const FrontierTree* FrontierPlanner::tree(BatchCap cap) const {
 const Frontier& FrontierPlanner::whole(BatchCap cap) const {
   static const Frontier kEmpty;
   const FrontierTree* found = tree(cap);
-  return found == nullptr ? kEmpty : found->of(model_, model_.tree.root());
+  return found == nullptr ? kEmpty : found->of(*model_, model_->tree.root());
 }
 
 double FrontierPlanner::error_bound(BatchCap cap) const {
@@ -59,8 +61,8 @@ std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, 
   std::vector<Option>& options = workspace.options;
   options.clear();
   const FrontierTree* found = tree(cap);
-  if (found == nullptr || !workspace.rest.prepare(model_, *found, links_, stage, budget_ms)) return options;
-  const ModelStage& at_hand = model_.stages[stage];
+  if (found == nullptr || !workspace.rest.prepare(*model_, *found, links_, stage, budget_ms)) return options;
+  const ModelStage& at_hand = model_->stages[stage];
   const std::span<const Frontier::Point> after = workspace.rest.after();
   std::size_t end = after.size();  // what does not fit behind one candidate does not fit behind a slower one
   for (const std::uint32_t i : by_ms_[stage]) {
@@ -79,20 +81,14 @@ std::span<const Option> FrontierPlanner::query(std::size_t stage, BatchCap cap, 
 }
 
 Plan FrontierPlanner::plan_of(std::size_t stage, const Option& option, FrontierWorkspace& workspace) const {
-  const ModelStage& at_hand = model_.stages[stage];
+  const ModelStage& at_hand = model_->stages[stage];
   const Candidate& candidate = at_hand.candidates[option.candidate];
   const double ms = at_hand.scale.of(candidate.ms, candidate.cost).ms + at_hand.wait_ms;
   Plan plan{.cost = option.cost, .stages = {{stage, option.candidate}}};
   const std::size_t points = Frontier::count_within(workspace.rest.after(), workspace.rest.budget_ms() - ms);
   CHECK(points > 0);
-  workspace.rest.collect(model_, points - 1, plan.stages);
+  workspace.rest.collect(*model_, points - 1, plan.stages);
   return plan;
-}
-
-double FrontierPlanner::fastest_ms(std::size_t stage, BatchCap cap) const {
-  const FrontierTree* found = tree(cap);
-  if (found == nullptr) return std::numeric_limits<double>::infinity();
-  return fastest_from(model_, *found, links_, stage);
 }
 
 }  // namespace sluice::plan

@@ -5,6 +5,7 @@
 // not proven best, error_bound() and Rest::error() say by how much.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,9 +43,11 @@ struct FrontierWorkspace {
 
 class FrontierPlanner {
  public:
+  explicit FrontierPlanner(std::shared_ptr<const WorkflowModel> model, const FrontierOptions& options = {});
   explicit FrontierPlanner(WorkflowModel model, const FrontierOptions& options = {});
 
-  [[nodiscard]] const WorkflowModel& model() const { return model_; }
+  [[nodiscard]] const WorkflowModel& model() const { return *model_; }
+  [[nodiscard]] const std::shared_ptr<const WorkflowModel>& shared_model() const { return model_; }
   // The frontier of the whole workflow; empty if the cap leaves a stage without a candidate.
   [[nodiscard]] const Frontier& whole(BatchCap cap) const;
   // How much dearer than the exact optimum a plan may be, as a part of it: 0 if nothing was thinned.
@@ -57,13 +60,11 @@ class FrontierPlanner {
                                               FrontierWorkspace& workspace) const;
   // The plan behind an option of the last query with this workspace. Stages of siblings that have begun are left out.
   [[nodiscard]] Plan plan_of(std::size_t stage, const Option& option, FrontierWorkspace& workspace) const;
-  // The least time `stage` and what follows could take, whatever it costs; infinity if the cap allows no plan.
-  [[nodiscard]] double fastest_ms(std::size_t stage, BatchCap cap) const;
 
  private:
   [[nodiscard]] const FrontierTree* tree(BatchCap cap) const;  // nullptr: below the smallest batch
 
-  WorkflowModel model_;
+  std::shared_ptr<const WorkflowModel> model_;
   TreeLinks links_;
   std::vector<FrontierTree> trees_;                // by batch cap, ascending
   std::vector<std::vector<std::uint32_t>> by_ms_;  // the candidates of each stage

@@ -209,37 +209,4 @@ bool Rest::through_irregular(Level& level) {
   return true;
 }
 
-double fastest_from(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links, std::size_t stage) {
-  SeriesParallelTree::Index node = links.leaf[stage];
-  if (tree.of(model, node).empty()) return kImpossible;
-  double ms = tree.of(model, node).fastest_ms();
-  for (; node != model.tree.root(); node = links.parent[node]) {
-    const SeriesParallelTree::Index parent = links.parent[node];
-    const SeriesParallelTree::Node& above = model.tree.nodes[parent];
-    const auto children = model.tree.children_of(above);
-    if (above.kind == Kind::series) {
-      const Frontier& suffix = tree.suffix(model, parent, links.position[node] + 1);
-      if (suffix.empty()) return kImpossible;
-      ms += suffix.fastest_ms();
-      continue;
-    }
-    std::vector<double> times;
-    for (const SeriesParallelTree::Index child : children) {
-      if (tree.of(model, child).empty()) return kImpossible;
-      times.push_back(child == node ? ms : tree.of(model, child).fastest_ms());
-    }
-    if (above.kind == Kind::parallel) {
-      std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(above.needed - 1), times.end());
-      ms = times[above.needed - 1];
-    } else {
-      const IrregularRegion region(model.tree, parent);
-      const std::vector<bool> done = region.before(links.position[node]);
-      for (std::size_t i = 0; i < times.size(); ++i) times[i] = done[i] ? 0 : times[i];
-      std::vector<double> finish(times.size());
-      ms = region.finish(times, finish);
-    }
-  }
-  return ms;
-}
-
 }  // namespace sluice::plan

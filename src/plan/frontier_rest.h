@@ -81,8 +81,4 @@ class Rest {
   std::vector<Dollars> costs_, surcharges_;
 };
 
-// The least time from the start of `stage` to the end of the workflow; siblings start with it. Infinity if impossible.
-[[nodiscard]] double fastest_from(const WorkflowModel& model, const FrontierTree& tree, const TreeLinks& links,
-                                  std::size_t stage);
-
 }  // namespace sluice::plan

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/fastest_rest.h"
+
 namespace sluice::plan {
 namespace {
 
@@ -22,7 +24,7 @@ double quantile_of(const FrontierPlanner& planner, const PercentileQuestion& que
 PercentilePlan plan_for_percentile(const FrontierPlanner& planner, const PercentileQuestion& question,
                                    FrontierWorkspace& workspace) {
   PercentilePlan out{.mean_budget_ms = question.budget_ms};
-  const double fastest = planner.fastest_ms(question.stage, question.cap);
+  const double fastest = FastestRest(planner.model(), question.cap).from(planner.model(), question.stage);
   // Costs fall as the budget for means grows, so the largest budget whose plan holds is wanted: it lies between the
   // fastest mean and the budget itself, and bisection finds it although plans change in steps.
   double low = fastest, high = question.budget_ms, attempt = high;

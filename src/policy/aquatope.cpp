@@ -47,9 +47,9 @@ class Aquatope final : public Dispatch {
     return true;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) held_up_[proposals.queue.index()] = view.queue(proposals.queue).waiting.front().invocation;
-    pass_.told(booked.has_value());
+    pass_.decided(booked.has_value());
   }
 
   void removed(const View&, const Queue& queue) override {
@@ -80,7 +80,7 @@ class Aquatope final : public Dispatch {
   }
 
   const Configuration& preset(const View& view, const Queue& queue) {
-    const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+    const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
     // Unknown, or found in a profile that had more rows.
     if (presets_[queue.id.index()] >= candidates.size()) find_presets(view, queue);
     CHECK(presets_[queue.id.index()] < candidates.size());
@@ -92,12 +92,12 @@ class Aquatope final : public Dispatch {
     const ApplicationModel& model = view.application(queue.application);
     const Waiting& first = queue.waiting.front();
     std::string name = name_of(*model.application);
-    if (queue.planner != model.planner) name += str("/", queue.planner->model().stages[queue.model_stage].name);
+    if (queue.model != model.model) name += str("/", queue.model->stages[queue.model_stage].name);
     const std::vector<std::uint32_t> found =
-        look_up(queue.planner->model(), {std::move(name), whole_ms(first.deadline - first.arrival)});
-    CHECK(found.size() == queue.planner->model().stages.size());  // else it was made for another application
+        look_up(*queue.model, {std::move(name), whole_ms(first.deadline - first.arrival)});
+    CHECK(found.size() == queue.model->stages.size());  // else it was made for another application
     for (const Queue& other : view.queues) {
-      if (other.planner == queue.planner) presets_[other.id.index()] = found[other.model_stage];
+      if (other.model == queue.model) presets_[other.id.index()] = found[other.model_stage];
     }
   }
 

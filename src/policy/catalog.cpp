@@ -8,6 +8,7 @@
 #include "policy/compose.h"
 #include "policy/esg.h"
 #include "policy/fast_gshare.h"
+#include "policy/frontiers.h"
 #include "policy/infless.h"
 #include "policy/kaas.h"
 #include "policy/keep_alive.h"
@@ -97,7 +98,11 @@ Result<Policies> make_scheduler(std::string_view name, const Parameters& paramet
 }
 
 Derive derives_of(std::string_view name, const Parameters& parameters, const std::vector<NodeGroup>& machines) {
-  return name == "sluice" ? sluice_derives(parameters, machines) : Derive{};
+  constexpr auto kPlanAhead = std::to_array<std::string_view>({"frontier", "best-fit", "admission", "thesis-random"});
+  if (std::ranges::find(kPlanAhead, name) != kPlanAhead.end()) return frontiers_derive();
+  if (name != "sluice") return {};
+  const bool slo = parameter_or(parameters, "slo", 0) != 0;
+  return slo ? both(sluice_derives(parameters, machines), frontiers_derive()) : sluice_derives(parameters, machines);
 }
 
 std::span<const std::string_view> scheduler_names() {

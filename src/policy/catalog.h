@@ -22,7 +22,7 @@ struct Prepared {
 [[nodiscard]] Result<Policies> make_scheduler(std::string_view name, const Parameters& parameters,
                                               const Prepared& prepared = {});
 // What this scheduler derives from the plans of an application that is about to be deployed on these machines; null
-// for most. REQUIRES: there is such a scheduler.
+// for some. REQUIRES: there is such a scheduler.
 [[nodiscard]] Derive derives_of(std::string_view name, const Parameters& parameters,
                                 const std::vector<NodeGroup>& machines);
 [[nodiscard]] std::span<const std::string_view> scheduler_names();

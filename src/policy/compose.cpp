@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policy/frontiers.h"
 #include "policy/runnable.h"
 #include "policy/slack.h"
 
@@ -34,32 +35,40 @@ class Composed final : public Dispatch {
     return false;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked || view.queue(proposals.queue).waiting.empty()) ++at_;
     if (booked && composition_.placement == Placement::round_robin)
       next_invoker_ = proposals.ranked[*booked].invoker.value() + 1;
   }
 
+  void removed(const View&, const Queue& queue) override {
+    rests_.forget(queue);
+    frontiers_.forget(queue);
+  }
+  [[nodiscard]] Derive derives(const View&, ApplicationId) const override {
+    return composition_.planning == Planning::frontier ? frontiers_derive() : Derive{};
+  }
+  [[nodiscard]] std::uint64_t derived_here() const override { return frontiers_.made_here(); }
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
   void visit(Archive& archive) override { archive(next_invoker_); }
 
  private:
   // Smaller is first. Slack: time left beyond what the rest must take at least.
-  [[nodiscard]] std::int64_t urgency(const View& view, std::uint32_t queue_index) const {
+  [[nodiscard]] std::int64_t urgency(const View& view, std::uint32_t queue_index) {
     const Queue& queue = view.queues[queue_index];
     if (composition_.ordering == Ordering::fifo) return queue.waiting.front().ready.count_ns();
-    return slack_ns(view, queue);
+    return slack_ns(view, queue, rests_);
   }
 
   void propose(const View& view, const Queue& queue, Proposals& out) {
     out.clear();
     out.queue = queue.id;
     out.work.searches = 1;
-    const plan::FrontierPlanner& planner = *queue.planner;
     const auto waiting = static_cast<plan::BatchCap>(queue.waiting.size());
-    const plan::Candidates& candidates = planner.model().stages[queue.model_stage].candidates;
+    const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
     if (composition_.planning == Planning::frontier) {
       const double budget = (queue.waiting.front().deadline - view.now).to_ms() / (1 + composition_.margin);
+      const plan::FrontierPlanner& planner = *frontiers_.of(view, queue);
       for (const plan::Option& option : planner.query(queue.model_stage, waiting, budget, workspace_)) {
         if (offer(view, queue, candidates[option.candidate].configuration, out)) return;  // the cheapest that fits
       }
@@ -99,7 +108,9 @@ class Composed final : public Dispatch {
 
   Composition composition_;
   std::uint32_t next_invoker_ = 0;  // round robin
-  // Of one instant only: not part of the state.
+  // Derived, or of one instant only: not part of the state.
+  FastestRests rests_{1};
+  Frontiers frontiers_;
   std::vector<std::uint32_t> order_, by_ms_;
   std::size_t at_ = 0;
   std::optional<Time> wake_;

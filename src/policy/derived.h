@@ -4,9 +4,11 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "domain/application.h"
-#include "plan/frontier_planner.h"
+#include "plan/workflow_model.h"
 
 namespace sluice::policy {
 
@@ -14,8 +16,19 @@ struct Derived {
   virtual ~Derived() = default;
 };
 
+using DerivedList = std::vector<std::shared_ptr<const Derived>>;
+
 // A pure function with copies of all it reads: any thread may call it. Null: the policy derives nothing.
-using Derive = std::function<std::shared_ptr<const Derived>(const std::shared_ptr<const plan::FrontierPlanner>& planner,
-                                                            const Application& application)>;
+using Derive =
+    std::function<DerivedList(const std::shared_ptr<const plan::WorkflowModel>& model, const Application& application)>;
+// What both of them derive.
+[[nodiscard]] inline Derive both(Derive a, Derive b) {
+  if (!a || !b) return a ? a : b;
+  return [a = std::move(a), b = std::move(b)](const auto& model, const Application& application) {
+    DerivedList out = a(model, application);
+    for (auto& one : b(model, application)) out.push_back(std::move(one));
+    return out;
+  };
+}
 
 }  // namespace sluice::policy

@@ -6,6 +6,7 @@
 #include "policy/esg_placement.h"
 #include "policy/esg_search.h"
 #include "policy/runnable.h"
+#include "policy/slack.h"
 
 namespace sluice::policy {
 namespace {
@@ -62,7 +63,7 @@ class Esg final : public Dispatch {
     }
   }
 
-  void told(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const View&, const Proposals& proposals, std::optional<std::size_t> booked) override {
     const std::uint32_t queue = proposals.queue.value();
     if (proposals.drop > 0) {
       --at_;  // who waits behind it is asked about now
@@ -80,6 +81,7 @@ class Esg final : public Dispatch {
 
   void removed(const View&, const Queue& queue) override {
     placement_.forget(queue);
+    rests_.forget(queue);
     if (queue.id.index() < state_.fails.size()) state_.fails[queue.id.index()] = state_.recheck[queue.id.index()] = 0;
   }
 
@@ -113,7 +115,7 @@ class Esg final : public Dispatch {
     const EsgModel& esg = search_.model(queue);
     const std::uint32_t stage = queue.model_stage;
     const double left_ms = (queue.waiting.front().deadline - view.now).to_ms();
-    if (drops_ && left_ms < queue.planner->fastest_ms(stage, plan::kNoBatchCap)) {
+    if (drops_ && left_ms < rests_.ms(view, queue)) {
       out.drop = 1;  // late, whatever is done for it
       return;
     }
@@ -149,7 +151,8 @@ class Esg final : public Dispatch {
     return best == nullptr ? plan::least(candidates).configuration : best->configuration;
   }
 
-  EsgSearch search_;  // derived: not part of the state
+  EsgSearch search_;                       // derived: not part of the state
+  FastestRests rests_{plan::kNoBatchCap};  // likewise
   std::uint32_t fails_max_;
   double safety_;
   bool by_deadline_;

@@ -7,9 +7,9 @@
 
 namespace sluice::policy {
 
-EsgModel::EsgModel(const plan::FrontierPlanner& planner, std::size_t group) {
-  for (const plan::ModelStage& stage : planner.model().stages) candidates_.push_back(stage.candidates);
-  split_ = plan::split_slo(planner.model().tree, plan::average_normalised_lengths(candidates_), group);
+EsgModel::EsgModel(const plan::WorkflowModel& workflow, std::size_t group) {
+  for (const plan::ModelStage& stage : workflow.stages) candidates_.push_back(stage.candidates);
+  split_ = plan::split_slo(workflow.tree, plan::average_normalised_lengths(candidates_), group);
   groups_.resize(candidates_.size());
   for (std::uint32_t stage = 0; stage < candidates_.size(); ++stage) {
     std::set<plan::BatchCap> batches;
@@ -45,11 +45,11 @@ plan::BatchCap EsgModel::cap(std::uint32_t stage, std::size_t waiting) const {
 
 EsgModel& EsgSearch::model(const Queue& queue) {
   if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
-  auto& [planner, model] = models_[queue.id.index()];
-  if (planner != queue.planner) {
-    if (planner != nullptr) memo_.clear();  // a profile has changed
-    planner = queue.planner;
-    model = std::make_unique<EsgModel>(*planner, options_.group);
+  auto& [workflow, model] = models_[queue.id.index()];
+  if (workflow != queue.model) {
+    if (workflow != nullptr) memo_.clear();  // a profile has changed
+    workflow = queue.model;
+    model = std::make_unique<EsgModel>(*workflow, options_.group);
   }
   return *model;
 }

@@ -23,7 +23,7 @@ struct EsgGroup {
 // What is derived from an application once: the split of its objective and the sorted candidates of every group suffix.
 class EsgModel {
  public:
-  EsgModel(const plan::FrontierPlanner& planner, std::size_t group);
+  EsgModel(const plan::WorkflowModel& workflow, std::size_t group);
   [[nodiscard]] double budget_ms(std::uint32_t stage, double remaining_ms) const {
     return split_.budget_ms(stage, remaining_ms);
   }
@@ -65,7 +65,7 @@ class EsgSearch {
   EsgSearchOptions options_;
   EsgLibrary library_;
   struct Built {
-    std::shared_ptr<const plan::FrontierPlanner> planner;  // it was built from
+    std::shared_ptr<const plan::WorkflowModel> workflow;  // it was built from
     std::unique_ptr<EsgModel> model;
   };
   std::vector<Built> models_;  // by queue

@@ -20,7 +20,7 @@ struct Settings {
 
 // The configurations of one queue for a function that may take `limit_ms`.
 struct Ranked {
-  std::shared_ptr<const plan::FrontierPlanner> planner;  // whose candidates these are
+  std::shared_ptr<const plan::WorkflowModel> model;  // whose candidates these are
   double limit_ms = -1;
   std::vector<Configuration> efficient;  // fast enough, by throughput per resource
   std::vector<Configuration> fastest;    // smallest batch, by time: when nothing is fast enough
@@ -42,8 +42,8 @@ class FastGshare final : public Dispatch {
     return true;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
-    pass_.told(booked.has_value());
+  void decided(const View&, const Proposals&, std::optional<std::size_t> booked) override {
+    pass_.decided(booked.has_value());
   }
 
   void visit(Archive& archive) override { pass_.visit(archive); }
@@ -81,10 +81,10 @@ class FastGshare final : public Dispatch {
     if (known_.size() <= queue.id.index()) known_.resize(queue.id.index() + 1);
     Ranked& known = known_[queue.id.index()];
     const double limit_ms = splits_.limit_ms(queue);
-    if (known.planner == queue.planner && known.limit_ms == limit_ms) return known;
-    known = rank(queue.planner->model().stages[queue.model_stage].candidates,
+    if (known.model == queue.model && known.limit_ms == limit_ms) return known;
+    known = rank(queue.model->stages[queue.model_stage].candidates,
                  view.application(queue.application).application->prices, limit_ms);
-    known.planner = queue.planner;
+    known.model = queue.model;
     return known;
   }
 

@@ -18,10 +18,10 @@ FixedSplit::FixedSplit(const plan::WorkflowModel& model) {
 
 double FixedSplits::limit_ms(const Queue& queue) {
   if (splits_.size() <= queue.id.index()) splits_.resize(queue.id.index() + 1);
-  auto& [planner, split] = splits_[queue.id.index()];
-  if (planner != queue.planner) {
-    planner = queue.planner;
-    split = std::make_unique<FixedSplit>(planner->model());
+  auto& [model, split] = splits_[queue.id.index()];
+  if (model != queue.model) {
+    model = queue.model;
+    split = std::make_unique<FixedSplit>(*model);
   }
   const Waiting& oldest = queue.waiting.front();
   return split->ms(queue.model_stage, (oldest.deadline - oldest.arrival).to_ms());

@@ -29,7 +29,7 @@ class FixedSplits {
 
  private:
   struct Built {
-    std::shared_ptr<const plan::FrontierPlanner> planner;  // it was built from
+    std::shared_ptr<const plan::WorkflowModel> model;  // it was built from
     std::unique_ptr<FixedSplit> split;
   };
   std::vector<Built> splits_;  // by queue

@@ -73,16 +73,16 @@ struct Instance {
 };
 
 // The instances of one queue by batch, largest first, for a function that may take `limit_ms`.
-struct Instances {
-  std::shared_ptr<const plan::FrontierPlanner> planner;  // whose candidates these are
+struct QueueInstances {
+  std::shared_ptr<const plan::WorkflowModel> model;  // whose candidates these are
   double limit_ms = -1;
   std::vector<Instance> list;
 
   void build(const Queue& queue, double ms, double execution_share) {
-    planner = queue.planner;
+    model = queue.model;
     limit_ms = ms;
     list.clear();
-    for (const plan::Candidate& c : planner->model().stages[queue.model_stage].candidates) {
+    for (const plan::Candidate& c : model->stages[queue.model_stage].candidates) {
       const double batch = c.configuration.batch;
       if (c.ms > (batch > 1 ? ms * execution_share : ms) || c.ms <= 0) continue;
       list.push_back(
@@ -123,12 +123,12 @@ class Infless final : public Dispatch {
     return true;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
-    pass_.told(booked.has_value());
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    pass_.decided(booked.has_value());
     if (!booked || !settings_.subtract) return;
     const Queue& queue = view.queues[proposals.queue.index()];
     const Configuration& c = proposals.ranked[*booked].configuration;
-    for (const plan::Candidate& candidate : queue.planner->model().stages[queue.model_stage].candidates) {
+    for (const plan::Candidate& candidate : queue.model->stages[queue.model_stage].candidates) {
       if (candidate.configuration == c && candidate.ms > 0)
         serving_[queue.id.index()].batches.push_back(
             {view.now + Duration::ms(candidate.ms), std::floor(1000 * c.batch / candidate.ms)});
@@ -141,11 +141,11 @@ class Infless final : public Dispatch {
   }
 
  private:
-  const Instances& instances(const Queue& queue) {
+  const QueueInstances& instances(const Queue& queue) {
     if (known_.size() <= queue.id.index()) known_.resize(queue.id.index() + 1);
-    Instances& known = known_[queue.id.index()];
+    QueueInstances& known = known_[queue.id.index()];
     const double limit_ms = splits_.limit_ms(queue);
-    if (known.planner != queue.planner || known.limit_ms != limit_ms)
+    if (known.model != queue.model || known.limit_ms != limit_ms)
       known.build(queue, limit_ms, settings_.execution_share);
     return known;
   }
@@ -205,7 +205,7 @@ class Infless final : public Dispatch {
   QueuePass pass_;
   // Derived or of one instant only: not part of the state.
   FixedSplits splits_;
-  std::vector<Instances> known_;  // by queue
+  std::vector<QueueInstances> known_;  // by queue
   std::vector<Room> rooms_;
 };
 

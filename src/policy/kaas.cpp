@@ -34,7 +34,7 @@ class RoundRobin final : public Dispatch {
     return true;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t> booked) override {
+  void decided(const View&, const Proposals&, std::optional<std::size_t> booked) override {
     if (booked)
       ++turn_;
     else

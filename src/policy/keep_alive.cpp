@@ -149,7 +149,7 @@ class Ewma final : public KeepWarm {
     if (calls == nullptr || function.queues.empty() || view.now >= forgotten(*calls, function)) return 0;
     if (!rare(*calls, function)) {
       const Queue& queue = view.queue(function.queues.front());
-      const double service = plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;
+      const double service = plan::least(queue.model->stages[queue.model_stage].candidates).ms;
       constexpr double kInstancesMax = 10'000;
       return static_cast<std::uint32_t>(
           std::min(kInstancesMax, std::ceil(reserve_ * service / std::max(calls->gap_ms, 0.001))));

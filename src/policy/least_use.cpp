@@ -26,14 +26,14 @@ LeastUse::Points undominated(const LeastUse::Points& points) {
 
 }  // namespace
 
-LeastUse::LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points,
+LeastUse::LeastUse(std::shared_ptr<const plan::WorkflowModel> model, const std::vector<Points>& points,
                    std::uint64_t made)
-    : planner_(std::move(planner)), made_(made) {
+    : model_(std::move(model)), made_(made) {
   for (const Points& of_stage : points) points_.push_back(undominated(of_stage));
 }
 
 LeastUse::Sum LeastUse::sum(double vcpu_price, double slice_price, double ms_price, double company) const {
-  const plan::WorkflowModel& model = planner_->model();
+  const plan::WorkflowModel& model = *model_;
   std::vector<plan::StageTerms> terms;
   terms.reserve(points_.size());
   for (std::size_t s = 0; s < points_.size(); ++s) {

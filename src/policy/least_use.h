@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "plan/frontier_planner.h"
+#include "plan/workflow_model.h"
 
 namespace sluice::policy {
 
@@ -24,9 +24,9 @@ class LeastUse {
   using Points = std::vector<Point>;
 
   LeastUse() = default;
-  // `points` by stage of the planner's model; a stage with none takes nothing.
+  // `points` by stage of the model; a stage with none takes nothing.
   // `made`: a number for what they were made of.
-  LeastUse(std::shared_ptr<const plan::FrontierPlanner> planner, const std::vector<Points>& points, std::uint64_t made);
+  LeastUse(std::shared_ptr<const plan::WorkflowModel> model, const std::vector<Points>& points, std::uint64_t made);
 
   // With batches of at most so many (those of the fewest always count). What the fastest way takes if it is not in
   // time either.
@@ -39,7 +39,7 @@ class LeastUse {
   };
   [[nodiscard]] Sum sum(double vcpu_price, double slice_price, double ms_price, double company) const;
 
-  std::shared_ptr<const plan::FrontierPlanner> planner_;
+  std::shared_ptr<const plan::WorkflowModel> model_;
   std::vector<Points> points_;
   std::uint64_t made_ = 0;
 };

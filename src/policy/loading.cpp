@@ -29,7 +29,7 @@ std::uint32_t waiting_for(const View& view, const SharedFunction& function) {
 double service_ms(const View& view, const SharedFunction& function) {
   if (function.queues.empty()) return 0;
   const Queue& queue = view.queue(function.queues.front());
-  return plan::least(queue.planner->model().stages[queue.model_stage].candidates).ms;
+  return plan::least(queue.model->stages[queue.model_stage].candidates).ms;
 }
 
 bool on_device(Level level) {
@@ -76,7 +76,7 @@ bool is_first(const View& view, const Instance& instance) {
 
 // Whether the queue's tenant may start something of it now.
 bool may_start(const View& view, const Queue& queue) {
-  const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+  const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
   return view.allowed(queue, plan::least(candidates).configuration);
 }
 
@@ -89,8 +89,15 @@ bool may_start(const View& view, const SharedFunction& function) {
   });
 }
 
+// Whether it was loaded for those who wait and they may still come to it: not if their tenant may not start anything,
+// and could not use it for as long as its load took.
+bool may_come_to_it(const View& view, const SharedFunction& function, const Instance& instance) {
+  if (!instance.unused || may_start(view, function)) return instance.unused;
+  return view.now <= instance.idle_since + Duration::ms(load_ms(view, function, Level::none, instance.level));
+}
+
 // Whether the instance stays, whatever the load is worth: one of the same function; where others have waited longer
-// for its function than anybody for the load, one that was not used yet though it could be, and the first; the first
+// for its function than anybody for the load, one that was not used yet, and the first; the first
 // also where they have not, if the load is another instance of a function that has some. All of a function that is
 // waited for if nobody waits for the load. `another`: something of the load's function is ready.
 bool stays(const View& view, const Instance& instance, const Wishes::Load& load, bool another) {
@@ -98,7 +105,7 @@ bool stays(const View& view, const Instance& instance, const Wishes::Load& load,
   const SharedFunction& function = view.functions[instance.function.index()];
   const Oldest oldest = oldest_waiting(view, function);
   if (oldest >= load.oldest) return another && oldest != Oldest{} && is_first(view, instance);
-  return load.oldest == Oldest{} || (instance.unused && may_start(view, function)) || is_first(view, instance);
+  return load.oldest == Oldest{} || may_come_to_it(view, function, instance) || is_first(view, instance);
 }
 
 // How much of the time that loading it from nothing takes is saved by having it there: less where a copy of it lies.
@@ -353,8 +360,8 @@ class Loading final : public Dispatch {
     offer_load(view, out);
     return true;
   }
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
-    if (starting_) dispatch_->told(view, proposals, booked);
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    if (starting_) dispatch_->decided(view, proposals, booked);
   }
   void ran(const View& view, const Ran& batch) override { dispatch_->ran(view, batch); }
   void ended(const View& view, RequestId request) override { dispatch_->ended(view, request); }
@@ -400,8 +407,11 @@ class Loading final : public Dispatch {
   }
 
   // Nothing that is loaded has room; or what has room is where too little is free, so long that an idle place is
-  // better.
+  // better. Who may not start anything is ready to when something is loaded: more would go unused.
   static bool wants_load(const View& view, const SharedFunction& function) {
+    const auto slots = view.instances_of(function.id);
+    const auto is_there = [&](std::uint32_t slot) { return helps(view, function, view.instances[slot]); };
+    if (!may_start(view, function) && std::any_of(slots.begin(), slots.end(), is_there)) return false;
     return needs_load(view, function) || outlasts_load(view, function);
   }
 

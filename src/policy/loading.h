@@ -30,8 +30,8 @@ struct Stock {
 
 [[nodiscard]] Oldest oldest_waiting(const View& view, const SharedFunction& function);
 // The same wish for those who wait: everything may go for a first instance, but not the first instance of what others
-// have waited for longer; for another one that is ready before the others have done what waits, everything but the first
-// instance of anything that is waited for. So nothing is evicted in circles: whoever waits longest gets through.
+// have waited for longer; for another one that is ready before the others have done what waits, everything but the
+// first instance of anything that is waited for. So nothing is evicted in circles: whoever waits longest gets through.
 [[nodiscard]] Wishes::Load for_waiting(const View& view, Wishes::Load load);
 
 // What it is expected to cost not to have the instance: milliseconds of loading per millisecond from now on. What was
@@ -46,9 +46,9 @@ struct Stock {
 // nothing if it cannot be done by giving up what is worth less than `worth` in all, or if there are as many instances
 // of it at the place as could run there. An instance stays if it is of the same function. If somebody waits for its
 // function who has waited longer than those who wait for the load, it stays if it was not used yet and its tenant may
-// use it now, or if it is the first of its function: others may be more than they can use. The first that is waited for
-// stays as well where the load is of a function that has something ready. For a load ahead all stays that is waited for.
-// `loss`: what they are worth together.
+// use it (or it is new), or if it is the first of its function: others may be more than they can use. The first that is
+// waited for stays as well where the load is of a function that has something ready. For a load ahead all stays that is
+// waited for. `loss`: what they are worth together.
 struct Victims {
   std::vector<InstanceId> list;
   double loss = 0;

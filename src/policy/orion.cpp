@@ -44,7 +44,7 @@ class Orion final : public Dispatch {
     out.work.searches = 1;
     const RequestId oldest = queue->waiting.front().request;
     const Plan& plan = plan_of(view, *queue);
-    const plan::Candidates& candidates = queue->planner->model().stages[queue->model_stage].candidates;
+    const plan::Candidates& candidates = queue->model->stages[queue->model_stage].candidates;
     const Configuration planned = candidates[plan.candidates[queue->model_stage]].configuration;
     // Charged with the first batch, even if the search was over long before it found room.
     out.work.states = plan.states;
@@ -60,8 +60,8 @@ class Orion final : public Dispatch {
     return true;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
-    pass_.told(booked.has_value());
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+    pass_.decided(booked.has_value());
     RequestId& waits = waits_[proposals.queue.index()];
     if (!booked) {
       waits = view.queue(proposals.queue).waiting.front().request;
@@ -96,10 +96,10 @@ class Orion final : public Dispatch {
   // one of its own.
   const Plan& plan_of(const View& view, const Queue& queue) {
     const Waiting& oldest = queue.waiting.front();
-    const bool handler = queue.planner != view.application(queue.application).planner;
+    const bool handler = queue.model != view.application(queue.application).model;
     if (!handler) {
       const auto known = plans_.find(oldest.request);
-      const std::size_t there = queue.planner->model().stages[queue.model_stage].candidates.size();
+      const std::size_t there = queue.model->stages[queue.model_stage].candidates.size();
       // A changed profile may have fewer rows than the plan was made from.
       if (known != plans_.end() && known->second.candidates[queue.model_stage] < there) return known->second;
     }

@@ -16,11 +16,11 @@ const plan::OrionPlan& OrionPlanner::find(const Queue& queue, std::size_t waitin
 OrionPlanner::Workflow& OrionPlanner::workflow(const Queue& queue) {
   if (workflows_.size() <= queue.id.index()) workflows_.resize(queue.id.index() + 1);
   auto& workflow = workflows_[queue.id.index()];
-  if (workflow == nullptr || workflow->planner != queue.planner) {
+  if (workflow == nullptr || workflow->model != queue.model) {
     if (workflow != nullptr) memo_.clear();  // a profile has changed
-    const plan::WorkflowModel& model = queue.planner->model();
+    const plan::WorkflowModel& model = *queue.model;
     workflow = std::make_unique<Workflow>(
-        Workflow{queue.planner, plan::OrionSearch(model, options_.search), model.batch_caps()});
+        Workflow{queue.model, plan::OrionSearch(model, options_.search), model.batch_caps()});
   }
   return *workflow;
 }

@@ -25,7 +25,7 @@ class OrionPlanner {
 
  private:
   struct Workflow {
-    std::shared_ptr<const plan::FrontierPlanner> planner;  // it was built from
+    std::shared_ptr<const plan::WorkflowModel> model;  // it was built from
     plan::OrionSearch search;
     std::vector<plan::BatchCap> caps;  // every batch there is, ascending: between two, caps are the same
   };

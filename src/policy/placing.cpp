@@ -83,7 +83,7 @@ bool Placing::guide(const Call& call) {
 
 // As the plan has it that is cheapest in time.
 bool Placing::guide_by_cost(const Call& call) {
-  const plan::FrontierPlanner& planner = *call.order.planner;
+  const plan::FrontierPlanner& planner = *frontiers_.of(call.view, call.request.application);
   const std::size_t entry = planner.model().entry();
   const double available_ms = (call.request.deadline - call.view.now).to_ms();
   const auto options = planner.query(entry, 1, available_ms, workspace_);

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "policy/frontiers.h"
 #include "policy/policy.h"
 #include "policy/scarcity.h"
 #include "policy/stages_to_place.h"
@@ -128,6 +129,7 @@ class Placing {
   [[nodiscard]] Placed result_of(const PlaceOrder& order, const Request& request, std::uint32_t way) const;
 
   StagesToPlace stages_;  // derived
+  Frontiers frontiers_;   // likewise
   plan::FrontierWorkspace workspace_;
   // Of one request.
   std::vector<std::size_t> guide_;  // a choice for every stage of the order

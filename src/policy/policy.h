@@ -68,7 +68,7 @@ class Dispatch {
   // The next queue's alternatives; false when there is nothing more to do at this instant.
   virtual bool next(const View& view, Proposals& out) = 0;
   // Which alternative was booked and starts; nothing: none fitted, or something is loaded first.
-  virtual void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) = 0;
+  virtual void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) = 0;
   // A request is over, however it ended: nothing of it will be asked about again.
   virtual void ended(const View&, RequestId) {}
   // The queue is no more; another one, of which nothing is known, may have its id later.

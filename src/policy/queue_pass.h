@@ -29,7 +29,7 @@ class QueuePass {
     return nullptr;
   }
   // Whether the queue that was next started a batch.
-  void told(bool booked) {
+  void decided(bool booked) {
     if (booked)
       ++at_;
     else

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "policy/frontiers.h"
 #include "policy/loading.h"
 #include "policy/placing.h"
 #include "policy/runnable.h"
@@ -225,7 +226,7 @@ class KeepPromises final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
+  void decided(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
 
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
     Wake wake(view.now);
@@ -315,7 +316,7 @@ class KeepPromises final : public Dispatch {
   // With no more places than are taken, if that is no slower.
   static Configuration as_small(const Queue& queue, const Configuration& promised, std::uint32_t members) {
     if (promised.batch == members) return promised;
-    const plan::Candidates& all = queue.planner->model().stages[queue.model_stage].candidates;
+    const plan::Candidates& all = queue.model->stages[queue.model_stage].candidates;
     const plan::Candidate* best = plan::find(all, promised);
     if (best == nullptr) return promised;
     for (const plan::Candidate& c : all) {
@@ -376,16 +377,16 @@ class BesidePromises final : public Dispatch {
     }
     return others_->next(with(view, left_), out);
   }
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (others_begun_)
-      others_->told(with(view, left_), proposals, booked);
+      others_->decided(with(view, left_), proposals, booked);
     else
-      promises_.told(with(view, promised_), proposals, booked);
+      promises_.decided(with(view, promised_), proposals, booked);
   }
   void ended(const View& view, RequestId request) override { others_->ended(view, request); }
   void removed(const View& view, const Queue& queue) override { others_->removed(view, queue); }
   [[nodiscard]] Derive derives(const View& view, ApplicationId application) const override {
-    return others_->derives(view, application);
+    return both(others_->derives(view, application), frontiers_derive());
   }
   [[nodiscard]] std::uint64_t derived_here() const override { return others_->derived_here(); }
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {

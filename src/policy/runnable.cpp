@@ -7,7 +7,7 @@ namespace sluice::policy {
 namespace {
 
 const plan::Candidates& candidates_of(const Queue& queue) {
-  return queue.planner->model().stages[queue.model_stage].candidates;
+  return queue.model->stages[queue.model_stage].candidates;
 }
 
 Level level_of(const Configuration& c) {

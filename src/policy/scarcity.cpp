@@ -122,7 +122,7 @@ const LeastUse& Scarcity::use_of(const View& view, StagesToPlace& stages, const 
 }
 
 void Scarcity::look_at_use(const View& view, const ApplicationModel& model, const PlaceOrder& order) {
-  std::vector<LeastUse::Points> points(model.planner->model().stages.size());
+  std::vector<LeastUse::Points> points(model.model->stages.size());
   for (const StageToPlace& stage : order.stages) {
     if (!stage.runs) continue;
     profile::BatchInputs inputs;  // at best they are where it runs
@@ -138,7 +138,7 @@ void Scarcity::look_at_use(const View& view, const ApplicationModel& model, cons
       }
     }
   }
-  uses_[model.id.index()] = LeastUse(model.planner, points, order.made);
+  uses_[model.id.index()] = LeastUse(model.model, points, order.made);
 }
 
 void Scarcity::look_at_candidates(const View& view) {
@@ -147,7 +147,7 @@ void Scarcity::look_at_candidates(const View& view) {
   vcpus_.least = slices_.least = kNone;
   for (const ApplicationModel& model : view.applications) {
     if (model.removed || model.id.index() >= rates_.size() || rates_[model.id.index()].seen == 0) continue;
-    for (const plan::ModelStage& stage : model.planner->model().stages) {
+    for (const plan::ModelStage& stage : model.model->stages) {
       for (const plan::Candidate& c : stage.candidates) {
         if (!possible(c.configuration) || c.configuration.batch > 1) continue;
         if (c.configuration.vcpu > 0) {

@@ -2,15 +2,48 @@
 // most urgent.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "plan/fastest_rest.h"
 #include "policy/view.h"
 
 namespace sluice::policy {
 
+// The least time that each queue's stage and what follows it take. Derived, made when first asked for and again when
+// profiles have changed.
+class FastestRests {
+ public:
+  explicit FastestRests(plan::BatchCap cap) : cap_(cap) {}
+
+  double ms(const View& view, const Queue& queue) {
+    if (known_.size() < view.queues.size()) known_.resize(view.queues.size());
+    if (known_[queue.id.index()].model != queue.model) look_at(view, queue.model);
+    return known_[queue.id.index()].ms;
+  }
+  void forget(const Queue& queue) {
+    if (queue.id.index() < known_.size()) known_[queue.id.index()] = {};
+  }
+
+ private:
+  struct Known {
+    std::shared_ptr<const plan::WorkflowModel> model;
+    double ms = 0;
+  };
+  void look_at(const View& view, const std::shared_ptr<const plan::WorkflowModel>& model) {
+    const plan::FastestRest rest(*model, cap_);
+    for (const Queue& queue : view.queues) {
+      if (queue.model == model) known_[queue.id.index()] = {model, rest.from(*model, queue.model_stage)};
+    }
+  }
+
+  plan::BatchCap cap_;
+  std::vector<Known> known_;  // by queue
+};
+
 // REQUIRES: somebody waits.
-[[nodiscard]] inline std::int64_t slack_ns(const View& view, const Queue& queue) {
-  const double rest = queue.planner->fastest_ms(queue.model_stage, 1);
-  return (queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rest).count_ns();
+[[nodiscard]] inline std::int64_t slack_ns(const View& view, const Queue& queue, FastestRests& rests) {
+  return (queue.waiting.front().deadline - view.now).count_ns() - Duration::ms(rests.ms(view, queue)).count_ns();
 }
 
 }  // namespace sluice::policy

@@ -6,6 +6,7 @@
 
 #include "policy/affordable.h"
 #include "policy/branches_share.h"
+#include "policy/frontiers.h"
 #include "policy/load_wait.h"
 #include "policy/loading.h"
 #include "policy/slack.h"
@@ -32,9 +33,10 @@ struct Member {
 };
 
 Derive derives_with(SluiceTerms terms) {
-  return [terms = std::move(terms)](const std::shared_ptr<const plan::FrontierPlanner>& planner,
-                                    const Application& application) -> std::shared_ptr<const Derived> {
-    return make_tables(planner, application, terms);
+  return [terms = std::move(terms)](const std::shared_ptr<const plan::WorkflowModel>& model,
+                                    const Application& application) -> DerivedList {
+    if (auto tables = make_tables(model, application, terms)) return {std::move(tables)};
+    return frontiers_derive()(model, application);
   };
 }
 
@@ -80,6 +82,8 @@ class SluiceDispatch final : public Dispatch {
     state_->taken_ms[queue.id.index()] = {};
     state_->pauses[queue.id.index()] = {};
     models_.forget(queue.id);
+    frontiers_.forget(queue);
+    rests_.forget(queue);
     rules_.forget(queue.id);
     state_->bill.forget(queue.id);
   }
@@ -111,7 +115,7 @@ class SluiceDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const View& view, const Proposals& proposals, std::optional<std::size_t> booked) override {
     if (!booked) {
       if (proposals.drop == 0) ++at_;
       return;
@@ -136,7 +140,7 @@ class SluiceDispatch final : public Dispatch {
     if (id.index() < state_->applications.size()) terms.level = state_->applications[id.index()].price.level();
     return derives_with(std::move(terms));
   }
-  [[nodiscard]] std::uint64_t derived_here() const override { return models_.made_here(); }
+  [[nodiscard]] std::uint64_t derived_here() const override { return models_.made_here() + frontiers_.made_here(); }
   [[nodiscard]] std::optional<Time> next_wake(const View&) const override { return wake_; }
   void visit(Archive& archive) override { state_->visit(archive); }
 
@@ -146,11 +150,11 @@ class SluiceDispatch final : public Dispatch {
   static constexpr std::size_t kLook = 32;   // machines for a batch
 
   // The least slack first, but what is late already after everything that is not.
-  static std::int64_t urgency(const View& view, const Queue& queue) {
+  std::int64_t urgency(const View& view, const Queue& queue) {
     constexpr std::int64_t kLater = std::int64_t{1} << 61;
     const Waiting& oldest = queue.waiting.front();
     const std::int64_t hurry = (oldest.deadline - earliest(view, queue, queue.waiting.size())).count_ns();
-    return slack_ns(view, queue) - hurry + (oldest.deadline < view.now ? kLater : 0);
+    return slack_ns(view, queue, rests_) - hurry + (oldest.deadline < view.now ? kLater : 0);
   }
 
   // When the first of the `count` oldest must be done. They came in this order and have the same objective, so it is
@@ -290,10 +294,10 @@ class SluiceDispatch final : public Dispatch {
   void propose_by_frontier(const View& view, const Queue& queue, Proposals& out) {
     constexpr double kMargin = 1.1;
     const double budget = (queue.waiting.front().deadline - view.now).to_ms() / kMargin;
-    const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+    const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
     const auto cap = static_cast<plan::BatchCap>(queue.waiting.size());
     BatchReason reason;
-    for (const plan::Option& option : queue.planner->query(queue.model_stage, cap, budget, workspace_)) {
+    for (const plan::Option& option : frontiers_.of(view, queue)->query(queue.model_stage, cap, budget, workspace_)) {
       const Choice choice{option.candidate, candidates[option.candidate].configuration,
                           candidates[option.candidate].ms};
       const bool near = queue.waiting.front().inputs_at.valid();
@@ -456,6 +460,8 @@ class SluiceDispatch final : public Dispatch {
   std::shared_ptr<SluiceState> state_;
   // Derived, or of one instant only: not part of the state.
   SluiceModels models_;
+  Frontiers frontiers_;  // of workflows whose tables would not fit into memory
+  FastestRests rests_{1};
   WaitRules rules_;
   std::vector<std::pair<std::int64_t, std::uint32_t>> order_;  // by slack, the least first
   std::vector<Scored> scored_;

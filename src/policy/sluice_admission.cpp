@@ -13,7 +13,7 @@ Taken request_taken_ms(const View& view, const SluiceState& state, ApplicationId
   for (const Queue& queue : view.queues) {
     if (queue.application == application && queue.handler == nullptr && queue.id.index() < state.taken_ms.size()) {
       // By its share of the requests and its items.
-      sum = sum + state.taken_ms[queue.id.index()] * queue.planner->model().stages[queue.model_stage].scale.cost;
+      sum = sum + state.taken_ms[queue.id.index()] * queue.model->stages[queue.model_stage].scale.cost;
     }
   }
   return sum;
@@ -100,11 +100,11 @@ class SluiceAdmission final : public Admission {
   // Whether not even full batches of the cheapest configurations keep to the cost that is asked for.
   static std::optional<Admitted> too_dear(const View& view, const RequestArrived& request) {
     if (!request.cost_limit) return std::nullopt;
-    const plan::Frontier& plans = view.application(request.application).planner->whole(plan::kNoBatchCap);
-    if (plans.empty() || PicoDollars::from_dollars(plans.cheapest()) <= *request.cost_limit) return std::nullopt;
+    const Dollars least = least_cost(*view.application(request.application).model);
+    if (PicoDollars::from_dollars(least) <= *request.cost_limit) return std::nullopt;
     return Admitted{.accept = false,
                     .reason = RejectReason::cost_exceeded,
-                    .needed = plans.cheapest(),
+                    .needed = least,
                     .available = request.cost_limit->to_dollars()};
   }
 

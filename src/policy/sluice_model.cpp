@@ -174,15 +174,17 @@ plan::ValueTable make_table(const plan::WorkflowModel& model, double horizon_ms,
                                          .per_stage_overhead_ms = options.reserve_ms});
 }
 
-// Measured on ESG's applications: 10 to 21 ms for a model, 0.7 ns a product of its table; 60 to 120 ns a point of the
-// planner's frontiers. Counting those points takes a walk over all of them.
-std::uint64_t expansions_of(const plan::ValueTable& table, const plan::FrontierPlanner& planner) {
-  constexpr std::uint64_t kProducts = 7;   // that take as long as one expansion
-  constexpr std::uint64_t kOfAPoint = 20;  // expansions
-  return table.work() / kProducts + planner.points() * kOfAPoint;
+// Measured on ESG's applications: 10 to 21 ms for a model, 0.7 ns a product of its table.
+std::uint64_t expansions_of(const plan::ValueTable& table) {
+  constexpr std::uint64_t kProducts = 7;  // that take as long as one expansion
+  return table.work() / kProducts;
 }
 
 }  // namespace
+
+Dollars least_cost(const plan::WorkflowModel& model) {
+  return cheapest(model, model.tree.root());
+}
 
 std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& machines) {
   Hash hash;
@@ -199,14 +201,14 @@ std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<Nod
   return std::max<std::uint64_t>(1, hash.value());  // 0: nothing was made
 }
 
-SluiceModel::SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
+SluiceModel::SluiceModel(std::shared_ptr<const plan::WorkflowModel> whole, const Application& application,
                          std::span<const NodeGroup> machines, ModelKind kind, const SluiceOptions& options)
-    : planner_(std::move(planner)),
-      restricted_(restricted(planner_->model(), application.objective, machines)),
+    : whole_(std::move(whole)),
+      restricted_(restricted(*whole_, application.objective, machines)),
       level_(kind.level),
       horizon_ms_(stretched(std::max(1.0, application.objective.latency.to_ms()), kind.stretch)),
       table_(make_table(model(), horizon_ms_, kind.level, options)),
-      build_expansions_(expansions_of(table_, *planner_)) {
+      build_expansions_(expansions_of(table_)) {
   has_branches_ = std::any_of(model().tree.nodes.begin(), model().tree.nodes.end(), [](const Tree::Node& node) {
     return node.kind == Tree::Kind::parallel || node.kind == Tree::Kind::irregular;
   });

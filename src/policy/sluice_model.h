@@ -1,5 +1,5 @@
 // What `sluice` derives from an application once: value tables, the configurations worth looking at, and what a request
-// takes. Never saved: a pure function of the planner, the objective and the kinds of machines there are.
+// takes. Never saved: a pure function of the model, the objective and the kinds of machines there are.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -37,21 +37,24 @@ struct ModelKind {
   [[nodiscard]] std::uint32_t number() const { return level * kStretches + stretch; }
 };
 
-// A number for all that the models of a planner are made from: the same for planners that believe the same. Never 0.
+// A number for all that the models of a workflow are made from: the same where the same is believed. Never 0.
 [[nodiscard]] std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& machines);
+
+// What a request costs at the least, in full batches of the cheapest configurations.
+[[nodiscard]] Dollars least_cost(const plan::WorkflowModel& model);
 
 class SluiceModel : public std::enable_shared_from_this<SluiceModel> {
  public:
   // `machines`: configurations that none of them holds are left out. REQUIRES:
-  // plan::ValueTable::fits(planner->model()).
-  SluiceModel(std::shared_ptr<const plan::FrontierPlanner> planner, const Application& application,
+  // plan::ValueTable::fits(*whole).
+  SluiceModel(std::shared_ptr<const plan::WorkflowModel> whole, const Application& application,
               std::span<const NodeGroup> machines, ModelKind kind, const SluiceOptions& options);
 
-  [[nodiscard]] const plan::WorkflowModel& model() const { return restricted_ ? *restricted_ : planner_->model(); }
+  [[nodiscard]] const plan::WorkflowModel& model() const { return restricted_ ? *restricted_ : *whole_; }
   [[nodiscard]] const plan::ValueTable& table() const { return table_; }
   [[nodiscard]] double horizon_ms() const { return horizon_ms_; }
   [[nodiscard]] std::uint32_t level() const { return level_; }
-  // What making it took, in expansions of ESG_1Q (table_bill.h); the planner's frontiers included.
+  // What making it took, in expansions of ESG_1Q (table_bill.h).
   [[nodiscard]] std::uint64_t build_expansions() const { return build_expansions_; }
   // By batch, ascending; then by slices and vCPUs.
   [[nodiscard]] const std::vector<Choice>& choices(std::uint32_t stage) const { return choices_[stage]; }
@@ -75,8 +78,8 @@ class SluiceModel : public std::enable_shared_from_this<SluiceModel> {
   [[nodiscard]] const Taken& taken_ms(std::uint32_t stage) const { return taken_ms_[stage]; }
 
  private:
-  std::shared_ptr<const plan::FrontierPlanner> planner_;
-  std::optional<plan::WorkflowModel> restricted_;  // absent: the planner's is as good
+  std::shared_ptr<const plan::WorkflowModel> whole_;
+  std::optional<plan::WorkflowModel> restricted_;  // absent: the whole is as good
   std::uint32_t level_;
   double horizon_ms_;
   plan::ValueTable table_;

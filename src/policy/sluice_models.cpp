@@ -7,10 +7,10 @@
 namespace sluice::policy {
 namespace {
 
-std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlanner& planner) {
-  std::vector<QueueId> out(planner.model().stages.size());
+std::vector<QueueId> queues_by_stage(const View& view, const plan::WorkflowModel& model) {
+  std::vector<QueueId> out(model.stages.size());
   for (const Queue& queue : view.queues) {
-    if (queue.planner.get() == &planner) out[queue.model_stage] = queue.id;
+    if (queue.model.get() == &model) out[queue.model_stage] = queue.id;
   }
   return out;
 }
@@ -20,16 +20,15 @@ std::vector<QueueId> queues_by_stage(const View& view, const plan::FrontierPlann
 SluiceModels::Models& SluiceModels::models_of(const View& view, const Queue& queue) {
   if (models_.size() <= queue.id.index()) models_.resize(queue.id.index() + 1);
   auto& mine = models_[queue.id.index()];
-  if (mine != nullptr && mine->planner == queue.planner) return *mine;
-  const auto known = std::find_if(models_.begin(), models_.end(), [&](const auto& other) {
-    return other != nullptr && other->planner == queue.planner;
-  });
+  if (mine != nullptr && mine->model == queue.model) return *mine;
+  const auto known = std::find_if(models_.begin(), models_.end(),
+                                  [&](const auto& other) { return other != nullptr && other->model == queue.model; });
   if (known != models_.end()) {
     mine = *known;
   } else {
-    mine = std::make_shared<Models>(Models{queue.planner, plan::ValueTable::fits(queue.planner->model())});
-    mine->queues = queues_by_stage(view, *queue.planner);
-    mine->content = content_of(queue.planner->model(), shapes_);
+    mine = std::make_shared<Models>(Models{queue.model, plan::ValueTable::fits(*queue.model)});
+    mine->queues = queues_by_stage(view, *queue.model);
+    mine->content = content_of(*queue.model, shapes_);
   }
   return *mine;
 }
@@ -49,9 +48,9 @@ const SluiceModel* SluiceModels::find(const View& view, const Queue& queue, doub
   for (; covered < left_ms && kind.stretch + 1 < ModelKind::kStretches; ++kind.stretch) covered *= ModelKind::kStretch;
   auto& found = models.by_kind[kind.level][kind.stretch];
   if (found == nullptr) {
-    found = find_model(view.application(queue.application).derived, *queue.planner, shapes_, kind);
+    found = find_model(view.application(queue.application).derived, *queue.model, shapes_, kind);
     if (found == nullptr) {
-      found = std::make_shared<SluiceModel>(queue.planner, application, shapes_, kind, options_);
+      found = std::make_shared<SluiceModel>(queue.model, application, shapes_, kind, options_);
       ++made_here_;
     }
     state.bill.table(models.content, kind.number(), found->build_expansions());

@@ -28,7 +28,7 @@ class SluiceModels {
 
  private:
   struct Models {
-    std::shared_ptr<const plan::FrontierPlanner> planner;
+    std::shared_ptr<const plan::WorkflowModel> model;
     bool fits = false;          // into memory
     std::uint64_t content = 0;  // a number for all that tables are made from
     // By level and stretch; made when first asked for.
@@ -39,7 +39,7 @@ class SluiceModels {
 
   SluiceOptions options_;
   std::vector<NodeGroup> shapes_;                // what the models were made for
-  std::vector<std::shared_ptr<Models>> models_;  // by QueueId; one for all queues of a planner
+  std::vector<std::shared_ptr<Models>> models_;  // by QueueId; one for all queues of a model
   std::uint64_t made_here_ = 0;
 };
 

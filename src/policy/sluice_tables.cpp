@@ -7,11 +7,11 @@
 namespace sluice::policy {
 
 std::shared_ptr<const SluiceModel> find_model(std::span<const std::shared_ptr<const Derived>> derived,
-                                              const plan::FrontierPlanner& planner,
-                                              const std::vector<NodeGroup>& shapes, const ModelKind& kind) {
+                                              const plan::WorkflowModel& model, const std::vector<NodeGroup>& shapes,
+                                              const ModelKind& kind) {
   for (const auto& one : derived) {
     const auto* tables = dynamic_cast<const SluiceTables*>(one.get());
-    if (tables == nullptr || tables->planner.get() != &planner || tables->shapes != shapes) continue;
+    if (tables == nullptr || tables->model.get() != &model || tables->shapes != shapes) continue;
     for (const SluiceTables::Entry& entry : tables->models) {
       if (entry.kind.number() == kind.number()) return entry.model;
     }
@@ -19,20 +19,20 @@ std::shared_ptr<const SluiceModel> find_model(std::span<const std::shared_ptr<co
   return nullptr;
 }
 
-std::shared_ptr<const SluiceTables> make_tables(const std::shared_ptr<const plan::FrontierPlanner>& planner,
+std::shared_ptr<const SluiceTables> make_tables(const std::shared_ptr<const plan::WorkflowModel>& model,
                                                 const Application& application, const SluiceTerms& terms) {
-  if (!plan::ValueTable::fits(planner->model())) return nullptr;
+  if (!plan::ValueTable::fits(*model)) return nullptr;
   std::uint32_t first = 0, last = 0;
   if (application.objective.percentile) {
     first = terms.level - std::min(terms.level, 1u);
     last = std::min(terms.level + 1, MissPrice::kLevels - 1);
   }
   auto out = std::make_shared<SluiceTables>();
-  out->planner = planner;
+  out->model = model;
   out->shapes = terms.shapes;
   for (ModelKind kind{.level = first}; kind.level <= last; ++kind.level) {
     out->models.push_back(
-        {kind, std::make_shared<const SluiceModel>(planner, application, terms.shapes, kind, terms.options)});
+        {kind, std::make_shared<const SluiceModel>(model, application, terms.shapes, kind, terms.options)});
   }
   return out;
 }

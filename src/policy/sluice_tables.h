@@ -1,4 +1,4 @@
-// SluiceTables: the models of `sluice` for one planner that are likely to be asked for first, made ahead of it.
+// SluiceTables: the models of `sluice` for one model that are likely to be asked for first, made ahead of it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,22 +22,21 @@ struct SluiceTables final : Derived {
     ModelKind kind;
     std::shared_ptr<const SluiceModel> model;
   };
-  std::shared_ptr<const plan::FrontierPlanner> planner;
+  std::shared_ptr<const plan::WorkflowModel> model;
   std::vector<NodeGroup> shapes;
   std::vector<Entry> models;
 };
 
-// The model if it was made ahead from this planner and for these machines, else null.
+// The model if it was made ahead from this model and for these machines, else null.
 [[nodiscard]] std::shared_ptr<const SluiceModel> find_model(std::span<const std::shared_ptr<const Derived>> derived,
-                                                            const plan::FrontierPlanner& planner,
+                                                            const plan::WorkflowModel& model,
                                                             const std::vector<NodeGroup>& shapes,
                                                             const ModelKind& kind);
 
 // For requests with no more time than the objective: at the price of `level`, and at those beside it where the price
 // of being late moves. Null if the tables would not fit into memory.
-[[nodiscard]] std::shared_ptr<const SluiceTables> make_tables(
-    const std::shared_ptr<const plan::FrontierPlanner>& planner, const Application& application,
-    const SluiceTerms& terms);
+[[nodiscard]] std::shared_ptr<const SluiceTables> make_tables(const std::shared_ptr<const plan::WorkflowModel>& model,
+                                                              const Application& application, const SluiceTerms& terms);
 
 // The shapes of these machines when all of them have joined.
 [[nodiscard]] std::vector<NodeGroup> shapes_of(const std::vector<NodeGroup>& machines);

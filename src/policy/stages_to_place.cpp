@@ -113,19 +113,18 @@ const PlaceOrder& StagesToPlace::of(const View& view, ApplicationId application)
   PlaceOrder& order = orders_[model.id];
   const TenantRoom room = view.tenants.empty() ? TenantRoom{} : view.tenants[model.tenant];
   const std::pair quota(room.vcpu_max, room.slices_max);
-  if (order.planner == model.planner && order.quota == quota && !order.stages.empty()) return order;
+  if (order.model == model.model && order.quota == quota && !order.stages.empty()) return order;
   const Workflow& workflow = model.application->workflow;
   const Graph graph = std::get<Graph>(Graph::make(workflow));
   std::erase_if(orders_, [&](const auto& kept) { return view.application(kept.first).removed; });
-  order = {
-      .made = ++made_, .planner = model.planner, .quota = quota, .at = std::vector<std::uint32_t>(workflow.size())};
+  order = {.made = ++made_, .model = model.model, .quota = quota, .at = std::vector<std::uint32_t>(workflow.size())};
   for (const Graph::Node s : graph.topological_order()) {
     order.at[s] = static_cast<std::uint32_t>(order.stages.size());
     StageToPlace& out = order.stages.emplace_back(StageToPlace{.stage = s, .wait = workflow.stages[s].wait});
     for (const Graph::Node n : graph.predecessors(s)) out.before.push_back(n);
     for (const Graph::Node n : graph.successors(s)) out.after.push_back(n);
-    const std::size_t in_model = model.planner->model().find(workflow.stages[s].name);
-    if (workflow.stages[s].kind != Stage::Kind::run || in_model >= model.planner->model().stages.size()) continue;
+    const std::size_t in_model = model.model->find(workflow.stages[s].name);
+    if (workflow.stages[s].kind != Stage::Kind::run || in_model >= model.model->stages.size()) continue;
     const Queue* queue = queue_of(view, model, in_model);
     CHECK(queue != nullptr);
     out.runs = true;
@@ -153,7 +152,7 @@ const PlaceOrder& StagesToPlace::of(const View& view, ApplicationId application)
 // Those that some machine can hold, and that the tenant may take.
 void StagesToPlace::add_choices(const View& view, const ApplicationModel& model, const Queue& queue,
                                 StageToPlace& out) const {
-  const plan::ModelStage& modelled = model.planner->model().stages[out.in_model];
+  const plan::ModelStage& modelled = model.model->stages[out.in_model];
   Candidates possible;
   for (const plan::Candidate& c : modelled.candidates) {
     if (is_possible(view, queue, c.configuration)) possible.push_back(&c);

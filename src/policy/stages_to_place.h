@@ -42,11 +42,11 @@ struct StageToPlace {
 
 // What does not change between two requests of an application with the same plans.
 struct PlaceOrder {
-  std::uint64_t made = 0;                                // no two have the same number
-  std::shared_ptr<const plan::FrontierPlanner> planner;  // held, so that no other one has its address
-  std::pair<std::uint32_t, std::uint32_t> quota;         // of the tenant: vCPUs and slices
-  std::vector<StageToPlace> stages;                      // predecessors first
-  std::vector<std::uint32_t> at;                         // by stage: its place in `stages`
+  std::uint64_t made = 0;                            // no two have the same number
+  std::shared_ptr<const plan::WorkflowModel> model;  // held, so that no other one has its address
+  std::pair<std::uint32_t, std::uint32_t> quota;     // of the tenant: vCPUs and slices
+  std::vector<StageToPlace> stages;                  // predecessors first
+  std::vector<std::uint32_t> at;                     // by stage: its place in `stages`
 };
 
 // How long a batch of the queue is promised its place.

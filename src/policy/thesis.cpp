@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "plan/evaluate.h"
+#include "policy/frontiers.h"
 #include "policy/runnable.h"
 #include "policy/waiting_order.h"
 
@@ -82,7 +83,7 @@ std::optional<Assignment> whole_dag(const plan::WorkflowModel& model, double ava
 class WholeDag final : public Admission {
  public:
   Admitted admit(const View& view, const RequestArrived& request) override {
-    const plan::WorkflowModel& model = view.application(request.application).planner->model();
+    const plan::WorkflowModel& model = *view.application(request.application).model;
     const double available = (request.deadline - view.now).to_ms();
     if (whole_dag(model, available, request.cost_limit)) return {};
     const auto cpu = all_on(model, on_cpu), gpu = all_on(model, on_gpu);
@@ -155,19 +156,24 @@ class ThesisDispatch final : public Dispatch {
     return false;
   }
 
-  void told(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
+  void decided(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
+
+  void removed(const View&, const Queue& queue) override { frontiers_.forget(queue); }
+  [[nodiscard]] Derive derives(const View&, ApplicationId) const override {
+    return system_ == Thesis::random ? frontiers_derive() : Derive{};
+  }
+  [[nodiscard]] std::uint64_t derived_here() const override { return frontiers_.made_here(); }
 
   void visit(Archive& archive) override { archive(drawn_, seen_, shared_); }
 
  private:
   Fixed choose(const View& view, const Queue& queue, const Waiting& waiting) {
-    const plan::FrontierPlanner& planner = *view.application(queue.application).planner;
-    const plan::WorkflowModel& model = planner.model();
+    const plan::WorkflowModel& model = *view.application(queue.application).model;
     std::optional<Assignment> assignment;
     if (system_ == Thesis::whole_dag)
       assignment = whole_dag(model, (waiting.deadline - view.now).to_ms(), waiting.to_spend);
     else
-      assignment = draw(planner);
+      assignment = draw(*frontiers_.of(view, queue.application));
     if (!assignment) assignment = all_on(model, any_device);
     Fixed out;
     for (std::size_t s = 0; s < model.stages.size(); ++s) {
@@ -195,7 +201,7 @@ class ThesisDispatch final : public Dispatch {
 
   // What was fixed; where no machine can run that, the least that one can.
   Configuration configuration_of(const View& view, const Queue& queue, const Waiting& waiting) const {
-    const plan::Candidates& candidates = queue.planner->model().stages[queue.model_stage].candidates;
+    const plan::Candidates& candidates = queue.model->stages[queue.model_stage].candidates;
     Configuration wanted = candidates[fastest(candidates, any_device)].configuration;
     if (queue.handler == nullptr) {
       const Fixed* fixed = nullptr;
@@ -214,8 +220,9 @@ class ThesisDispatch final : public Dispatch {
   std::uint64_t seed_, drawn_ = 0;
   std::map<RequestId, Fixed> seen_;  // requests in the system; empty: the application's
   std::map<ApplicationId, Fixed> shared_;
-  // Of one instant only: not part of the state.
+  // Derived, or of one instant only: not part of the state.
   WaitingOrder<Time> order_;
+  Frontiers frontiers_;
   plan::FrontierWorkspace workspace_;
 };
 

@@ -15,7 +15,7 @@
 #include "domain/events.h"
 #include "domain/experiment.h"
 #include "domain/ids.h"
-#include "plan/frontier_planner.h"
+#include "plan/workflow_model.h"
 #include "policy/demand.h"
 #include "policy/derived.h"
 #include "policy/free_index.h"
@@ -57,11 +57,11 @@ struct Queue {
   QueueId id;
   ApplicationId application;
   FunctionId function;
-  SharedFunctionId shared;                               // the same function, whoever has it
-  std::shared_ptr<const plan::FrontierPlanner> planner;  // the application's; a stage in an error handler has its own
-  std::uint32_t model_stage = 0;                         // of the planner's model
-  const Stage* handler = nullptr;                        // of an error handler, planned alone; else in the model
-  bool entry = false;                                    // a first stage: its inputs come with the request
+  SharedFunctionId shared;                           // the same function, whoever has it
+  std::shared_ptr<const plan::WorkflowModel> model;  // the application's; a stage in an error handler has its own
+  std::uint32_t model_stage = 0;                     // of the model
+  const Stage* handler = nullptr;                    // of an error handler, planned alone; else in the model
+  bool entry = false;                                // a first stage: its inputs come with the request
   Pace pace;
   Ring<Waiting> waiting;
 };
@@ -211,10 +211,10 @@ struct TenantRoom {
 struct ApplicationModel {
   ApplicationId id;
   std::shared_ptr<const Application> application;
-  std::shared_ptr<const plan::FrontierPlanner> planner;
+  std::shared_ptr<const plan::WorkflowModel> model;
   bool removed = false;
-  std::uint32_t tenant = 0;                                  // position in View::tenants
-  std::vector<std::shared_ptr<const Derived>> derived = {};  // from its planners, where plans were made elsewhere
+  std::uint32_t tenant = 0;  // position in View::tenants
+  DerivedList derived = {};  // from its models, where plans were made elsewhere
 };
 
 using Slots = std::vector<std::uint32_t>;  // of View::instances

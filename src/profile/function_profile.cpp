@@ -78,4 +78,12 @@ Latency FunctionProfile::latency(const Configuration& configuration, bool busy) 
   return latency;
 }
 
+Latency FunctionProfile::beside(const Configuration& configuration, double neighbours) const {
+  const Latency alone = latency(configuration);
+  if (neighbours <= 0) return alone;
+  const Latency busy = latency(configuration, true);
+  return {.mean_ms = alone.mean_ms + neighbours * (busy.mean_ms - alone.mean_ms),
+          .sd_ms = alone.sd_ms + neighbours * (busy.sd_ms - alone.sd_ms)};
+}
+
 }  // namespace sluice::profile

@@ -36,6 +36,8 @@ class FunctionProfile {
   // model, whenever the question lies outside its sets.
   // REQUIRES: knows(device); batch ≥ 1; slices ≥ 1 exactly on GPUs. Allocates nothing.
   [[nodiscard]] Latency latency(const Configuration& configuration, bool busy = false) const;
+  // With the share `neighbours` of the other slices of its GPU busy: on the line between alone and all of them.
+  [[nodiscard]] Latency beside(const Configuration& configuration, double neighbours) const;
 
  private:
   using Times = std::variant<TableTimes, ModelTimes>;

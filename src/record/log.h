@@ -44,7 +44,7 @@ constexpr RecordKind last_of(RecordKind) {
   return RecordKind::decided;
 }
 inline constexpr std::string_view kLogMagic = "sluicelog";
-inline constexpr std::uint8_t kLogVersion = 14;  // of the bytes; grows when a type that is saved changes
+inline constexpr std::uint8_t kLogVersion = 15;  // of the bytes; grows when a type that is saved changes
 
 struct RecordFrame {
   std::uint32_t length = 0, complement = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "plan/fastest_rest.h"
 #include "report/plot.h"
 #include "report/table.h"
 
@@ -79,7 +80,9 @@ class Writer {
   };
 
   [[nodiscard]] double slo_ms() const { return question_.remaining_ms + shown_.elapsed_ms; }
-  [[nodiscard]] double fastest() const { return planner_.fastest_ms(question_.from, question_.queue); }
+  [[nodiscard]] double fastest() const {
+    return plan::FastestRest(planner_.model(), question_.queue).from(planner_.model(), question_.from);
+  }
   [[nodiscard]] const plan::ModelStage& stage(const plan::ChosenStage& c) const {
     return planner_.model().stages[c.stage];
   }

@@ -107,7 +107,7 @@ class Impatient final : public policy::Dispatch {
     }
     return false;
   }
-  void told(const policy::View&, const policy::Proposals&, std::optional<std::size_t>) override {}
+  void decided(const policy::View&, const policy::Proposals&, std::optional<std::size_t>) override {}
   void visit(Archive&) override {}
 };
 

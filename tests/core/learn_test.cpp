@@ -73,7 +73,7 @@ TEST(Learn, StragglersArePlannedWith) {
     if (scene.decide().empty()) FAIL() << "nothing starts";
     (void)scene.at(at + 45).finish().decide();
   }
-  const plan::ModelStage& stage = scene.last_plans().workflow->model().stages[0];
+  const plan::ModelStage& stage = scene.last_plans().workflow->stages[0];
   EXPECT_NEAR(stage.stragglers.share, 0.05, 0.0125) << "plans are made anew for more than a quarter";
   EXPECT_NEAR(stage.stragglers.times, 4, 0.01);
   EXPECT_NEAR(stage.candidates[0].ms, 10, 0.1);

@@ -23,7 +23,7 @@ class OnMachine final : public policy::Dispatch {
     if (view.instances_of(queue.shared).empty()) out.ranked.push_back({.invoker = machine_, .load = Level::device});
     return true;
   }
-  void told(const policy::View&, const policy::Proposals& proposals, std::optional<std::size_t> booked) override {
+  void decided(const policy::View&, const policy::Proposals& proposals, std::optional<std::size_t> booked) override {
     if (booked) {
       EXPECT_EQ(proposals.ranked[*booked].load, Level::none);
     }

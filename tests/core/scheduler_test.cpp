@@ -240,7 +240,7 @@ TEST(Scheduler, RefusesASaveOfAnotherFormat) {
   EXPECT_EQ(refusal("something else"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
   EXPECT_EQ(refusal("sluicesave"), "this is no saved state of a scheduler: it does not begin with 'sluicesave'");
   saved[10] = 77;
-  EXPECT_EQ(refusal(saved), "the saved state has format version 77; this program reads 15");
+  EXPECT_EQ(refusal(saved), "the saved state has format version 77; this program reads 16");
 }
 
 // A wrong policy must crash, not corrupt the books.
@@ -253,7 +253,7 @@ class Greedy final : public policy::Dispatch {
     out.ranked.push_back({configuration(4, 1, 1), InvokerId(0), 4});
     return true;
   }
-  void told(const policy::View&, const policy::Proposals&, std::optional<std::size_t>) override {}
+  void decided(const policy::View&, const policy::Proposals&, std::optional<std::size_t>) override {}
   void visit(Archive&) override {}
 };
 

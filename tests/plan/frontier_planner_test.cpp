@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "plan/fastest_rest.h"
 #include "plan/rivals/tree_brute_force.h"
 #include "support/random_candidates.h"
 #include "support/tree_builder.h"
@@ -146,7 +147,7 @@ std::size_t expect_exact(const WorkflowModel& model, const FrontierPlanner& plan
 }
 
 double random_budget(Rng& rng, const FrontierPlanner& planner, std::size_t stage, BatchCap cap) {
-  const double fastest = planner.fastest_ms(stage, cap);
+  const double fastest = FastestRest(planner.model(), cap).from(planner.model(), stage);
   return std::isfinite(fastest) ? fastest * rng.uniform(0.9, 2.5) : 100;
 }
 
@@ -179,6 +180,33 @@ TEST(FrontierPlanner, EqualsBruteForceOnForksJoinsAlternativesAndFanOuts) {
   EXPECT_GT(options, 2000u);
 }
 
+// A budget of the least time leaves a plan, and one of less none (by more than rounding: queries allow for a part in
+// 10⁹).
+TEST(FastestRest, IsWhereFrontiersBegin) {
+  Rng rng(17);
+  FrontierWorkspace workspace;
+  std::size_t possible = 0, impossible = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const WorkflowModel model = random_model(rng, false);
+    const FrontierPlanner planner(model);
+    const auto cap = static_cast<BatchCap>(1 + rng.below(10));
+    const FastestRest rest(model, cap);
+    const std::size_t stage = rng.below(model.stages.size());
+    const double ms = rest.from(model, stage);
+    if (std::isinf(ms)) {
+      EXPECT_TRUE(planner.query(stage, cap, 1e9, workspace).empty()) << i;
+      ++impossible;
+      continue;
+    }
+    ++possible;
+    EXPECT_FALSE(planner.query(stage, cap, ms * (1 + 1e-12), workspace).empty()) << i;
+    if (ms == 0) continue;  // a direct edge is enough
+    EXPECT_TRUE(planner.query(stage, cap, ms * (1 - 1e-8), workspace).empty()) << i;
+  }
+  EXPECT_GT(possible, 500u);
+  EXPECT_GT(impossible, 100u);
+}
+
 TEST(FrontierPlanner, WholeFrontierEqualsBruteForceOnIrregularWorkflows) {
   Rng rng(14);
   for (int i = 0; i < 400; ++i) {
@@ -203,7 +231,7 @@ TEST(FrontierPlanner, WholeFrontierEqualsBruteForceOnIrregularWorkflows) {
     // Inside the region plans are feasible and cost what they say.
     FrontierWorkspace workspace;
     for (std::size_t stage = 1; stage < 5; ++stage) {
-      const double budget = planner.fastest_ms(stage, cap) * 1.5;
+      const double budget = FastestRest(planner.model(), cap).from(planner.model(), stage) * 1.5;
       (void)planner.query(stage, cap, budget, workspace);
       for (const Option& option : std::vector<Option>(workspace.options)) {
         const Plan plan = planner.plan_of(stage, option, workspace);
@@ -288,7 +316,7 @@ TEST(FrontierPlanner, LargeProductsInsideParallelRegionsStayWithinTheErrorTheySa
   const FrontierOptions exact{.points_max = 1u << 20};
   const FrontierPlanner planner(model, exact);
   FrontierWorkspace workspace;
-  const double budget = planner.fastest_ms(0, 1) * 2;
+  const double budget = FastestRest(planner.model(), 1).from(planner.model(), 0) * 2;
   (void)planner.query(0, 1, budget, workspace);
   const double error = workspace.rest.error();
   EXPECT_GT(error, 0);
@@ -326,8 +354,8 @@ TEST(FrontierPlanner, HasNoPlanWhereThereIsNone) {
   EXPECT_TRUE(planner.query(0, 4, 0, workspace).empty());
   EXPECT_TRUE(planner.query(0, 4, 19.9, workspace).empty());
   EXPECT_EQ(planner.query(0, 4, 20, workspace).size(), 1u);
-  EXPECT_EQ(planner.fastest_ms(0, 1), INFINITY);
-  EXPECT_EQ(planner.fastest_ms(0, 4), 20);
+  EXPECT_EQ(FastestRest(planner.model(), 1).from(planner.model(), 0), INFINITY);
+  EXPECT_EQ(FastestRest(planner.model(), 4).from(planner.model(), 0), 20);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/fastest_rest.h"
 #include "support/esg_profile.h"
 #include "support/tree_builder.h"
 
@@ -47,7 +48,7 @@ TEST(Percentile, UsesTheTimeThereIs) {
 TEST(Percentile, SaysNoWhenOnlyTheMeanFits) {
   const FrontierPlanner planner(noisy_image_classification());
   FrontierWorkspace workspace;
-  const double fastest = planner.fastest_ms(0, 1);
+  const double fastest = FastestRest(planner.model(), 1).from(planner.model(), 0);
   EXPECT_TRUE(
       plan_for_percentile(planner, {.stage = 0, .cap = 1, .budget_ms = fastest * 1.001, .percentile = 50}, workspace)
           .found);

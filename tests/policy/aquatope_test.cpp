@@ -34,14 +34,14 @@ class Scene {
     }
     application_ = std::make_shared<Application>(an_application(chain));
     const auto profiles = plan::make_profiles(*application_);
-    auto planner = std::make_shared<plan::FrontierPlanner>(plan::make_model(*application_, *profiles).value());
-    models_.push_back({ApplicationId(0), application_, planner});
-    for (std::uint32_t s = 0; s < stages; ++s) add_queue(planner, s);
+    auto model = std::make_shared<plan::WorkflowModel>(plan::make_model(*application_, *profiles).value());
+    models_.push_back({ApplicationId(0), application_, model});
+    for (std::uint32_t s = 0; s < stages; ++s) add_queue(model, s);
   }
   void add_handler() {
     const auto profiles = plan::make_profiles(*application_);
     auto alone = plan::make_stage_model(*application_, *profiles, stage("sorry"));
-    add_queue(std::make_shared<plan::FrontierPlanner>(std::move(alone).value()), 0);
+    add_queue(std::make_shared<plan::WorkflowModel>(std::move(alone).value()), 0);
   }
   Scene& machine(std::uint32_t vcpu, std::uint32_t slices = 7) {
     Invoker invoker{.id = InvokerId(static_cast<InvokerId::rep>(invokers_.size())), .usable = true, .warm = true};
@@ -71,7 +71,7 @@ class Scene {
       const bool booked = !proposals.ranked.empty();
       for (std::uint32_t i = 0; booked && i < proposals.ranked[0].members; ++i)
         queues_[proposals.queue.index()].waiting.pop_front();
-      dispatch_->told(view(), proposals, booked ? std::optional<std::size_t>(0) : std::nullopt);
+      dispatch_->decided(view(), proposals, booked ? std::optional<std::size_t>(0) : std::nullopt);
       if (booked) out.push_back(proposals);
     }
     return out;
@@ -88,7 +88,7 @@ class Scene {
     return *this;
   }
   [[nodiscard]] const Application& application() const { return *application_; }
-  [[nodiscard]] const plan::WorkflowModel& model() const { return models_[0].planner->model(); }
+  [[nodiscard]] const plan::WorkflowModel& model() const { return *models_[0].model; }
 
  private:
   FreeIndex by_free_;
@@ -101,11 +101,11 @@ class Scene {
             .applications = models_,
             .transfer = transfer_};
   }
-  void add_queue(std::shared_ptr<const plan::FrontierPlanner> planner, std::uint32_t model_stage) {
+  void add_queue(std::shared_ptr<const plan::WorkflowModel> model, std::uint32_t model_stage) {
     queues_.push_back({.id = QueueId(static_cast<QueueId::rep>(queues_.size())),
                        .application = ApplicationId(0),
                        .function = FunctionId(0),
-                       .planner = std::move(planner),
+                       .model = std::move(model),
                        .model_stage = model_stage,
                        .entry = model_stage == 0});
   }

@@ -18,9 +18,7 @@ Queue queue_of(const esg_profile::Application& application, std::uint32_t stage)
   for (plan::Candidates& candidates : application.candidates())
     model.stages.push_back({.candidates = std::move(candidates)});
   model.tree = tree_builder::chain_of(static_cast<std::uint32_t>(model.stages.size()));
-  return {.id = QueueId(stage),
-          .planner = std::make_shared<plan::FrontierPlanner>(std::move(model), plan::FrontierOptions{.points_max = 16}),
-          .model_stage = stage};
+  return {.id = QueueId(stage), .model = std::make_shared<plan::WorkflowModel>(std::move(model)), .model_stage = stage};
 }
 
 TEST(SearchMemo, StartsAnewWhenFull) {

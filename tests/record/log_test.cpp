@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/save.h"
+#include "base/text.h"
 #include "domain/limits.h"
 #include "record/log_reader.h"
 #include "record/log_writer.h"
@@ -159,9 +160,11 @@ TEST(Log, RefusesALengthBeyondTheLimitBeforeReadingIt) {
 TEST(Log, RefusesWhatIsNoLog) {
   EXPECT_EQ(read("").error, "this is no event log: it does not begin with 'sluicelog'");
   EXPECT_EQ(read("application: a\n").error, "this is no event log: it does not begin with 'sluicelog'");
-  EXPECT_EQ(read("sluicelog\x01").error, "the log has format version 1; this program reads 14");
-  EXPECT_EQ(read("sluicelog\x0e").error, "the log ends before its header");
-  EXPECT_EQ(read("sluicelog\x0e" + framed("\x01")).error, "the record at byte 10 of the log is no header");
+  const std::string mark = str("sluicelog", static_cast<char>(kLogVersion));
+  EXPECT_EQ(read("sluicelog\x01").error,
+            str("the log has format version 1; this program reads ", std::uint32_t{kLogVersion}));
+  EXPECT_EQ(read(mark).error, "the log ends before its header");
+  EXPECT_EQ(read(mark + framed("\x01")).error, "the record at byte 10 of the log is no header");
 }
 
 }  // namespace

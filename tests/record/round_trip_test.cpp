@@ -141,7 +141,7 @@ TEST(CommandHash, SeesEveryFieldOfACommand) {
   other.expected = Duration::ms(2);
   EXPECT_NE(hash(CommandId(0), other), one);
   other = start;
-  other.members.front().passing = Passing::store;
+  other.members.front().attempt = 1;
   EXPECT_NE(hash(CommandId(0), other), one);
   EXPECT_NE(hash_of(Commands{}), one);
 }

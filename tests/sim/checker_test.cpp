@@ -8,7 +8,7 @@
 namespace sluice::sim {
 namespace {
 
-Experiment small(Instances instances = Instances::warm) {
+Experiment small(InstanceMode instances = InstanceMode::warm) {
   const spec::Loaded loaded = spec::load("examples/esg/moderate_heavy.yaml");
   Experiment out = std::get<Experiment>(*loaded.document);
   out.workload.requests = 60;
@@ -48,7 +48,7 @@ void erase(Commands& commands, std::size_t i) {
 
 TEST(Checker, FindsNothingWhereNothingIsWrong) {
   EXPECT_EQ(verdict(small(), {.scheduler = "fifo"}), "");
-  EXPECT_EQ(verdict(small(Instances::counted), {.scheduler = "fifo"}), "");
+  EXPECT_EQ(verdict(small(InstanceMode::counted), {.scheduler = "fifo"}), "");
 }
 
 TEST(Checker, FindsASliceThatIsGivenTwice) {
@@ -98,7 +98,7 @@ TEST(Checker, FindsABatchThatWasNeverStarted) {
 TEST(Checker, FindsABatchWhereItsFunctionIsNotLoaded) {
   const auto tamper = change_one<StartBatch>(
       5, [](Commands& c, std::size_t i) { action<StartBatch>(c, i).instance = InstanceId(1'000'000); });
-  EXPECT_NE(verdict(small(Instances::counted), {.scheduler = "fifo", .tamper = tamper}).find("is not loaded"),
+  EXPECT_NE(verdict(small(InstanceMode::counted), {.scheduler = "fifo", .tamper = tamper}).find("is not loaded"),
             std::string::npos);
 }
 
@@ -114,8 +114,9 @@ class Hidden final : public policy::Dispatch {
     }
     return true;
   }
-  void told(const policy::View& view, const policy::Proposals& proposals, std::optional<std::size_t> booked) override {
-    inner_->told(view, proposals, booked);
+  void decided(const policy::View& view, const policy::Proposals& proposals,
+               std::optional<std::size_t> booked) override {
+    inner_->decided(view, proposals, booked);
   }
   void visit(Archive& archive) override {
     inner_->visit(archive);
@@ -166,7 +167,7 @@ TEST(Checker, FindsAHiddenStateThatOnlyMovesTheNextWake) {
     return out;
   };
   const Faults reloads{.reload_per_event = 0.05};
-  EXPECT_EQ(verdict(small(Instances::counted), {.policies = policies, .faults = reloads}),
+  EXPECT_EQ(verdict(small(InstanceMode::counted), {.policies = policies, .faults = reloads}),
             "a loaded scheduler decides differently");
 }
 

@@ -48,7 +48,7 @@ TEST(Promises, NobodyWhoIsLetInIsLateWhenTimesAreExact) {
     const Experiment experiment = exact_world(seed);
     const RunResult result = play(experiment, seed);
     ASSERT_FALSE(result.violation) << seed << ": " << result.violation->invariant;
-    const bool is_cold = experiment.instances == Instances::counted;
+    const bool is_cold = experiment.instances == InstanceMode::counted;
     EXPECT_EQ(result.late, 0u) << seed << (is_cold ? " cold" : " warm");
     EXPECT_EQ(result.failed, 0u) << seed << (is_cold ? " cold" : " warm");
     EXPECT_EQ(result.met + result.rejected, result.requests) << seed;
@@ -86,7 +86,7 @@ TEST(Promises, AreMadeOfWhatIsMeasured) {
   std::uint64_t broken = 0, accepted = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Experiment experiment = exact_world(seed);
-    if (experiment.instances == Instances::counted) continue;
+    if (experiment.instances == InstanceMode::counted) continue;
     experiment.workload.requests = 400;
     experiment.noise->slow = {{Duration{}, 3}};
     const RunResult result = play(experiment, seed);
