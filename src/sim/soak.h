@@ -1,4 +1,4 @@
-// Soak: one random world, run with every invariant after every event and every oracle after every decision.
+// Soak: one random world, run with every invariant after every event and every oracle at every decision.
 #pragma once
 #include <cstdint>
 #include <optional>

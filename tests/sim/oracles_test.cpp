@@ -82,6 +82,10 @@ class Forged {
     oracles_.decided({}, now_);
     return *this;
   }
+  Forged& pass_undecided(Duration time) {
+    now_ += time;
+    return *this;
+  }
   Forged& see(const Event& event) {
     oracles_.observed(event, now_);
     return *this;
@@ -181,6 +185,12 @@ TEST(Oracles, ARequestThatCouldRunDoes) {
   drained.deploy(0, "a").see(InvokerDraining{InvokerId(0)}).arrive(1).pass(Duration::s(60));
   EXPECT_TRUE(drained.well());
   EXPECT_TRUE(drained.pass(Duration::s(3600)).finds("waits for ever"));
+}
+
+TEST(Oracles, AMachineThatIsTakenAtLastWasIdleUntilThen) {
+  Forged planted;
+  planted.deploy(0, "a").arrive(1).pass_undecided(Duration::s(3)).arrive(2).start(1, {2});
+  EXPECT_TRUE(planted.finds("request 1 could run for"));
 }
 
 QuotaChanged quota(std::optional<std::uint32_t> vcpu, std::optional<std::uint32_t> slices = {}) {

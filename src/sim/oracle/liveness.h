@@ -15,7 +15,8 @@ class Liveness {
  public:
   explicit Liveness(bool in_rotation = false) : in_rotation_(in_rotation) {}
   void observed(const Event& event, Time now);
-  // After a decision: whom it still keeps waiting; empty: nobody too long.
+  // Before a decision: a request that those before it have kept waiting too long; empty: none. After it a machine that
+  // was idle until now may have been given to another request.
   [[nodiscard]] std::string wrong(const History& history, Time now) const;
 
  private:

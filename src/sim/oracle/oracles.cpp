@@ -16,8 +16,8 @@ void Oracles::observed(const Event& event, Time now) {
 }
 
 void Oracles::decided(const Commands& commands, Time now) {
-  for (const Command& command : commands.list) judge(command, now);
   note(liveness_.wrong(history_, now));
+  for (const Command& command : commands.list) judge(command, now);
 }
 
 void Oracles::judge(const Command& command, Time now) {
