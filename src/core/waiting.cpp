@@ -25,6 +25,7 @@ void drop_waiting(State& state, Slot slot) {
     gone.push_back(invocation);
   });
   for (const InvocationId invocation : gone) request.waiting.remove(invocation.value());
+  if (!gone.empty()) state.changed = true;  // others were behind them, or could not have what was kept for them
 }
 
 }  // namespace sluice::core
