@@ -8,9 +8,10 @@
 
 namespace sluice::policy {
 
-// How long the stages from this one on will wait because their functions are not loaded: each can begin when the one
-// before it is done and its own load has ended, and all loads begin now. `stages`: the queues of the model's stages.
-// Caveat: of several branches only the first.
+// How much later a request ends because functions of the stages from this one on are not loaded: each stage can begin
+// when those before it are done and its own load has ended, and all loads begin now. `stages`: the queues of the
+// model's stages. Caveats: branches beside the stage at hand are taken to be done when its own is; an irregular region
+// counts as its parts one after the other.
 [[nodiscard]] double load_wait_ms(const View& view, const Queue& queue, const SluiceModel& model,
                                   std::span<const QueueId> stages);
 
