@@ -121,5 +121,14 @@ TEST(World, SaysWhatCannotRunBeforeTheFirstEvent) {
             std::string::npos);
 }
 
+TEST(World, AFunctionThatFitsOnlyTwoGpusTogetherFitsNoMachine) {
+  Experiment wrong = experiment("examples/esg/strict_light.yaml", 10);
+  wrong.instances = InstanceMode::counted;
+  wrong.cluster.nodes[0].gpus = 2;
+  wrong.cluster.nodes[0].gpu_memory = Bytes::gb(1);  // the largest takes 1.6 GB
+  EXPECT_NE(World::make(wrong, {.scheduler = "sluice"}).error().message.find("no machine of the cluster fits stage"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice::sim
