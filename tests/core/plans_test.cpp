@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "core/beliefs.h"
 #include "core/scene.h"
+#include "policy/frontiers.h"
+#include "policy/sluice_tables.h"
 
 namespace sluice::core {
 namespace {
@@ -154,6 +159,70 @@ TEST(Plans, OnlyTablesForOtherMachinesAreMadeAgain) {
   const std::uint64_t before = scene.scheduler().planned_here();
   (void)scene.at(100).see(event).invoker(1, 9, 3).arrive(1).decide();
   EXPECT_EQ(scene.scheduler().planned_here() - before, 1u);
+}
+
+// What the scheduler derives from the plans of an application before it is deployed.
+struct DerivedAhead {
+  std::size_t all = 0;
+  std::size_t tables = 0;     // of `sluice`
+  std::size_t frontiers = 0;  // found by a policy that asks for those of the workflow
+};
+DerivedAhead derived_for(std::string_view scheduler, const std::vector<Stage>& stages,
+                         const policy::Parameters& parameters = {}) {
+  const auto application = application_of(stages);
+  const auto plans = make_plans(*application, {}, policy::derives_of(scheduler, parameters, {}));
+  DerivedAhead out{.all = plans->derived.size()};
+  for (const auto& one : plans->derived)
+    out.tables += dynamic_cast<const policy::SluiceTables*>(one.get()) != nullptr ? 1 : 0;
+  const policy::ApplicationModel model{
+      .id = ApplicationId(0), .application = application, .model = plans->workflow, .derived = plans->derived};
+  const policy::FreeIndex by_free;
+  const Transfer transfer;
+  policy::Frontiers frontiers;
+  (void)frontiers.of(policy::View{.by_free = by_free, .applications = std::span(&model, 1), .transfer = transfer},
+                     ApplicationId(0));
+  out.frontiers = frontiers.made_here() == 0 ? 1 : 0;
+  return out;
+}
+
+// Frontiers are made for every batch cap, which takes long. `sluice` has tables instead, others ask for nothing.
+TEST(Plans, FrontiersAreMadeOnlyForSchedulersThatAskThem) {
+  for (const std::string_view name : policy::scheduler_names()) {
+    const bool asks = name == "frontier" || name == "best-fit" || name == "admission" || name == "thesis-random";
+    const DerivedAhead derived = derived_for(name, {stage("a"), stage("b", {0}, 1)});
+    EXPECT_EQ(derived.frontiers, asks ? 1u : 0u) << name;
+    EXPECT_EQ(derived.tables, name == "sluice" ? 1u : 0u) << name;
+    EXPECT_EQ(derived.all, derived.frontiers + derived.tables) << name;
+  }
+}
+
+TEST(Plans, SluiceHasOneTableForEachModelAndFrontiersOnlyToPromiseTimes) {
+  const DerivedAhead one = derived_for("sluice", with_handlers());  // a and b are planned together, sorry alone
+  EXPECT_EQ(one.tables, 2u);
+  EXPECT_EQ(one.all, 2u);
+  const DerivedAhead promising = derived_for("sluice", {stage("a")}, {{"slo", 1}});
+  EXPECT_EQ(promising.tables, 1u);
+  EXPECT_EQ(promising.frontiers, 1u);
+  EXPECT_EQ(promising.all, 2u);
+}
+
+// For requests that have as much time as their application asks for: everybody would wait while a scheduler makes
+// something itself.
+TEST(Plans, WhatASchedulerAsksForWasMadeAhead) {
+  for (const std::string_view name : policy::scheduler_names()) {
+    if (name == "aquatope") continue;  // finds its presets elsewhere
+    SCOPED_TRACE(name);
+    Scene scene({stage("a")}, std::string(name));
+    const NodeGroup machine{.vcpu = 4, .gpus = 1};
+    const auto application = application_of(with_handlers());
+    scene.deploy(application, make_plans(*application, {}, policy::derives_of(name, {}, {machine})));
+    scene.see(InvokerJoined{.id = InvokerId(0), .epoch = 1, .capacity = machine, .warm = true});
+    const std::uint64_t before = scene.scheduler().planned_here();
+    EXPECT_EQ(scene.to(1).arrive(1).decide(), Starts{"a of 1"});
+    EXPECT_EQ(scene.at(20).finish().decide(), Starts{"b of 1"});
+    EXPECT_EQ(scene.at(40).finish("Broken").decide(), Starts{"sorry of 1"});
+    EXPECT_EQ(scene.scheduler().planned_here(), before);
+  }
 }
 
 }  // namespace

@@ -75,10 +75,13 @@ class Scene {
     return see(
         ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
   }
-  Scene& deploy(std::shared_ptr<const Application> application) {
+  // `plans`: made elsewhere; null: the scheduler makes them.
+  Scene& deploy(std::shared_ptr<const Application> application, std::shared_ptr<const Plans> plans = nullptr) {
     applications_.push_back(std::move(application));
-    return see(
-        ApplicationDeployed{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)), applications_.back()});
+    ApplicationDeployed event{ApplicationId(static_cast<std::uint32_t>(applications_.size() - 1)),
+                              applications_.back()};
+    event.brought.plans = std::move(plans);
+    return see(event);
   }
   Scene& invoker(std::uint32_t id, std::uint32_t vcpu = 4, std::uint32_t slices = 7, std::uint64_t epoch = 1) {
     return see(InvokerJoined{.id = InvokerId(id),
