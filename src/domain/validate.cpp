@@ -72,7 +72,6 @@ class WorkflowCheck {
       report(id, "", "'request' stands for the call's own inputs; give the stage another name");
     join(id, stage);
     catches(id, stage);
-    share(id, stage);
     configurations(id, stage);
     ports(id, stage);
   }
@@ -90,12 +89,6 @@ class WorkflowCheck {
     std::set<std::string_view> seen;
     for (const Catch& c : stage.catches) {
       if (!seen.insert(c.error).second) report(id, "catch", str("the error '", c.error, "' is caught twice"));
-    }
-  }
-
-  void share(StageId id, const Stage& stage) {
-    if (stage.gpu.share && stage.gpu.limit && *stage.gpu.limit < *stage.gpu.share) {
-      report(id, "gpu", str("limit ", *stage.gpu.limit, " is below share ", *stage.gpu.share));
     }
   }
 

@@ -72,14 +72,6 @@ struct Failure {
   void visit(auto& archive) { archive(error, cause); }
 };
 
-// GPU fractions a stage asks for (KNIX): a guaranteed share, a limit it may grow to, and memory.
-struct GpuShare {
-  std::optional<double> share, limit;  // of one GPU, in (0, 1]
-  std::optional<Bytes> memory;
-  friend bool operator==(const GpuShare&, const GpuShare&) = default;
-  void visit(auto& archive) { archive(share, limit, memory); }
-};
-
 struct Stage {
   enum class Kind {
     run,   // runs its function
@@ -101,12 +93,11 @@ struct Stage {
   std::optional<Duration> timeout;  // run only: a worker that has had a batch of it for longer is ended
   bool idempotent = true;
   ConfigurationFilter configurations;
-  GpuShare gpu;
   Failure failure;  // fail only
   friend bool operator==(const Stage&, const Stage&) = default;
   void visit(auto& archive) {
     archive(name, kind, function, after, inputs, when, foreach, join, retry, catches, wait, timeout, idempotent,
-            configurations, gpu, failure);
+            configurations, failure);
   }
 };
 

@@ -31,7 +31,7 @@ REGISTER_TYPED_TEST_SUITE_P(Visit, NamesEveryField);
 
 using Applications =
     ::testing::Types<Application, Objective, OutputBinding, Workflow, Stage, Join, Foreach, Retry, Catch, InputBinding,
-                     Failure, GpuShare, ConfigurationFilter, Condition, Comparison, Reference, Function, Port, Body,
+                     Failure, ConfigurationFilter, Condition, Comparison, Reference, Function, Port, Body,
                      ColdStart, Prices, ProfileRow, ProfileTable, ProfileModel, Configuration>;
 using Parts = ::testing::Types<NodeGroup, SlicePositions, RunningBatch, InstanceStatus, Verdict, FanOut,
                                InvocationResult, BatchMember, Work, Command, Commands>;

@@ -174,7 +174,7 @@ workflow:
   read: {retry: {attempts: 0, interval: 2s, backoff: 1.5, max_delay: 9s, on: [States.Timeout, 'odd: name']}, idempotent: false}
   gate: {pass: true, after: read, wait: 20ms}
   see some: {function: see, after: gate, when: {all: [{read.count: '>= 3'}, {any: [{request.kind: '== "3"'}, {not: {read.flag: true}}]}]}, catch: {all: sorry, Odd: sorry}}
-  see all: {function: see, after: gate, when: otherwise, foreach: {over: read.items, limit: 4}, configurations: {batch: [1, 8], device: [h200]}, gpu: {share: 0.25, limit: 0.5, memory: 4GB}}
+  see all: {function: see, after: gate, when: otherwise, foreach: {over: read.items, limit: 4}, configurations: {batch: [1, 8], device: [h200]}}
   each:
     after: [see some, see all]
     join: any

@@ -92,7 +92,6 @@ class StageReader {
     if (auto field = take("timeout")) timeout(*field);
     if (auto field = take("idempotent")) draft_.stage.idempotent = field->boolean().value_or(true);
     if (auto field = take("configurations")) configurations(*field);
-    if (auto field = take("gpu")) gpu(*field);
     fields_.finish();
     return std::move(draft_);
   }
@@ -231,15 +230,6 @@ class StageReader {
                          " lower-case letters, digits, '-', '_' and '.'"));
       }
     }
-    fields.finish();
-  }
-
-  void gpu(const Cursor& cursor) {
-    Fields fields(cursor);
-    constexpr Range kShare{1e-6, 1};
-    if (auto field = fields.optional("share")) draft_.stage.gpu.share = field->number(kShare);
-    if (auto field = fields.optional("limit")) draft_.stage.gpu.limit = field->number(kShare);
-    if (auto field = fields.optional("memory")) draft_.stage.gpu.memory = field->bytes();
     fields.finish();
   }
 

@@ -174,7 +174,6 @@ class WorkflowWriter {
     if (stage.timeout) out.add("timeout", to_string(*stage.timeout));
     if (!stage.idempotent) out.add("idempotent", "false");
     if (!stage.configurations.empty()) out.add("configurations", filter(stage.configurations));
-    if (!(stage.gpu == GpuShare{})) out.add("gpu", gpu(stage.gpu));
     return out.text();
   }
   [[nodiscard]] std::string reference(const Reference& r) const { return quoted(describe(r, workflow_)); }
@@ -232,13 +231,6 @@ class WorkflowWriter {
     if (!filter.slices.empty()) out.add("vgpu", numbers(filter.slices));
     if (!filter.device.empty())
       out.add("device", list(filter.device, [](const DeviceKind& device) { return quoted(device.name()); }));
-    return out.text();
-  }
-  static std::string gpu(const GpuShare& gpu) {
-    Inline out;
-    if (gpu.share) out.add("share", str(*gpu.share));
-    if (gpu.limit) out.add("limit", str(*gpu.limit));
-    if (gpu.memory) out.add("memory", to_string(*gpu.memory));
     return out.text();
   }
 
