@@ -35,15 +35,11 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
     const std::uint64_t key = key_of(application.tenant, function);
     const auto it = std::find_if(functions_.begin(), functions_.end(),
                                  [&](const policy::SharedFunction& other) { return other.key == key; });
-    auto profile = profile::FunctionProfile::make(function);
     if (it != functions_.end()) {
       if (controls_[it->application.index()].retired) {
         it->application = id;
         it->function = FunctionId(static_cast<FunctionId::rep>(f));
       }
-      Learned& learned = learned_[it->id.index()];
-      const Profile& known = learned.replaced ? *learned.replaced : learned.given;
-      if (profile.ok() && known != function.profile) learned = {.given = function.profile, .profile = *profile};
       out.push_back(it->id);
       continue;
     }
@@ -55,10 +51,21 @@ std::vector<policy::SharedFunctionId> Applications::share_functions(ApplicationI
                           .memory = function.memory.value_or(Bytes{}),
                           .cold_start = function.cold_start,
                           .level = runs_on_gpus(function) ? Level::device : Level::host});
-    learned_.push_back({.given = function.profile, .profile = profile.ok() ? std::optional(*profile) : std::nullopt});
+    learned_.emplace_back();
     out.push_back(shared);
   }
   return out;
+}
+
+// What is learned corrects these from now on.
+void Applications::give_profiles(const Application& application, std::span<const policy::SharedFunctionId> shared) {
+  for (std::size_t f = 0; f < shared.size(); ++f) {
+    const Profile& given = application.functions[f].profile;
+    Learned& learned = learned_[shared[f].index()];
+    const Profile& known = learned.replaced ? *learned.replaced : learned.given;
+    auto profile = profile::FunctionProfile::make(given);
+    if (profile.ok() && known != given) learned = {.given = given, .profile = std::move(*profile)};
+  }
 }
 
 void Applications::deploy(ApplicationId id, const std::shared_ptr<const Application>& application,
@@ -69,6 +76,7 @@ void Applications::deploy(ApplicationId id, const std::shared_ptr<const Applicat
     ++plans_made_here_;
   }
   controls_.push_back(make_control(id, application, *plans, share_functions(id, *application), queues_));
+  give_profiles(*application, controls_.back().shared);
   for (const policy::QueueId queue : controls_.back().queues) {
     functions_[queues_[queue].shared.index()].queues.push_back(queue);
   }

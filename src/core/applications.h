@@ -32,7 +32,7 @@ struct Execution {
   std::uint16_t members = 1;
   Duration execution;
   Duration beside;        // pace.h
-  double neighbours = 0;  // the share of the other slices of its GPU that was busy when it began
+  double neighbours = 0;  // the share of the other slices of its GPU that was busy when it was booked
 };
 
 class Applications {
@@ -91,8 +91,7 @@ class Applications {
     std::optional<profile::FunctionProfile> profile;  // as given; absent: nothing to learn from
     std::optional<Profile> replaced;                  // given after it was deployed
     profile::Learner learner, published;              // published: what planners believe
-    profile::Neighbours neighbours;
-    double published_neighbours = 0;  // the share that planners believe
+    profile::Neighbours neighbours, published_neighbours;
     profile::Tail tail;
     profile::Stragglers stragglers;  // what planners believe of it
     std::uint64_t executions = 0;
@@ -101,7 +100,7 @@ class Applications {
   [[nodiscard]] double slower(const Learned& learned, const Execution& ran) const;
   // Whether plans are off because more or fewer of the slices beside it are busy than they were made for.
   [[nodiscard]] static bool other_neighbours(const Learned& learned, const Configuration& ran);
-  void publish(policy::SharedFunctionId function, const ProfileTable& now);
+  void publish(policy::SharedFunctionId function);
   void count_kept(ApplicationId id);
   void add_retired(ApplicationId id, const std::shared_ptr<const Application>& application);
   [[nodiscard]] std::shared_ptr<const Plans> plans_of(ApplicationId id, const Belief& belief);
@@ -109,6 +108,7 @@ class Applications {
   void revise(ApplicationId id, std::shared_ptr<const Application> application);
   [[nodiscard]] const std::shared_ptr<const Application>& application_of(ApplicationId id, const Belief& belief) const;
   [[nodiscard]] std::vector<policy::SharedFunctionId> share_functions(ApplicationId id, const Application& application);
+  void give_profiles(const Application& application, std::span<const policy::SharedFunctionId> shared);
   void visit_learned(Archive& archive);
 
   Queues& queues_;

@@ -17,7 +17,9 @@ struct Belief {
   std::shared_ptr<const Application> application;  // null: as it was deployed
   plan::ModelAssumptions assumptions;
   std::uint64_t revision = 0;  // 0: as it was deployed
-  void visit(Archive& a) { a(application, assumptions.shares, assumptions.items, assumptions.stragglers, revision); }
+  void visit(Archive& a) {
+    a(application, assumptions.shares, assumptions.items, assumptions.stragglers, assumptions.neighbours, revision);
+  }
 };
 
 class Beliefs {

@@ -17,6 +17,7 @@ void Applications::revise(ApplicationId id, std::shared_ptr<const Application> a
   plan::ModelAssumptions assumptions = branches_[id.index()].assumptions();
   for (const policy::SharedFunctionId function : controls_[id.index()].shared) {
     assumptions.stragglers.push_back(learned_[function.index()].stragglers);
+    assumptions.neighbours.push_back(learned_[function.index()].published_neighbours);
   }
   beliefs_[id.index()].revise(std::move(application), std::move(assumptions));
   revised_.push_back(id);

@@ -48,14 +48,15 @@ Expected expected_time(const State& state, const policy::Queue& queue, const pol
   return {.moving = profile::transfer_time(state.transfer, inputs), .execution = Duration::ms(candidate->ms)};
 }
 
-// The share of the other slices of its GPU that batches hold.
+// The share of the other slices of its GPU that batches hold, those that are about to end included.
 double neighbours_of(const policy::Invoker& invoker, const SlicePositions& own) {
   if (own.slices == 0) return 0;
-  const policy::Gpu& gpu = invoker.gpus[own.gpu];
-  const auto taken = static_cast<std::uint32_t>(std::popcount(own.slices));
-  if (gpu.slices == taken) return 0;
-  const std::uint32_t busy = gpu.slices - static_cast<std::uint32_t>(std::popcount(gpu.free & ~own.slices)) - taken;
-  return static_cast<double>(busy) / (gpu.slices - taken);
+  const std::uint32_t others = invoker.gpus[own.gpu].slices - static_cast<std::uint32_t>(std::popcount(own.slices));
+  if (others == 0) return 0;
+  std::uint64_t held = 0;
+  for (const policy::Booking& booking : invoker.bookings)
+    if (!booking.reserved && booking.positions.gpu == own.gpu) held |= booking.positions.slices;
+  return std::popcount(held & ~own.slices) / static_cast<double>(others);
 }
 
 void start_members(State& state, Slot slot, policy::QueueId queue, const policy::Proposal& proposal,

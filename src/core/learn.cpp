@@ -10,25 +10,35 @@
 namespace sluice::core {
 namespace {
 
-// The profile as a table of what is believed of every configuration now, beside so many neighbours.
-ProfileTable corrected(const profile::FunctionProfile& given, const profile::Learner& learner, double neighbours) {
+// The profile as it was given, corrected: a table with a row for every configuration.
+ProfileTable corrected(const profile::FunctionProfile& given, const profile::Learner& learner) {
   ProfileTable out;
   for (const Configuration& configuration : given.configurations()) {
-    const profile::Latency latency = learner.corrected(configuration, given.beside(configuration, neighbours));
-    out.rows.push_back({.configuration = configuration, .mean_ms = latency.mean_ms, .sd_ms = latency.sd_ms});
+    const profile::Latency alone = learner.corrected(configuration, given.latency(configuration));
+    const profile::Latency busy = learner.corrected(configuration, given.latency(configuration, true));
+    out.rows.push_back({.configuration = configuration, .mean_ms = alone.mean_ms, .sd_ms = alone.sd_ms});
+    if (busy.mean_ms != alone.mean_ms) out.rows.back().busy_mean_ms = busy.mean_ms;
   }
   return out;
 }
 
+// What planners believe of a function.
+struct Known {
+  const profile::Learner& learner;
+  const profile::Neighbours& neighbours;
+  [[nodiscard]] profile::Latency of(const Configuration& c, const profile::FunctionProfile& given) const {
+    return learner.corrected(c, given.beside(c, neighbours.share(c.slices)));
+  }
+};
+
 // Less than it takes to hand a batch to a worker decides nothing. Functions of microseconds differ from their profiles
 // by any factor all the time.
-bool matters(const ProfileTable& before, const ProfileTable& now) {
+bool matters(const profile::FunctionProfile& given, const Known& before, const Known& now) {
   constexpr double kLeastMs = 0.02;
-  for (std::size_t i = 0; i < now.rows.size(); ++i) {
-    if (std::abs(now.rows[i].mean_ms - before.rows[i].mean_ms) > kLeastMs) return true;
-    if (std::abs(now.rows[i].sd_ms - before.rows[i].sd_ms) > kLeastMs) return true;
-  }
-  return false;
+  return std::ranges::any_of(given.configurations(), [&](const Configuration& c) {
+    const profile::Latency was = before.of(c, given), is = now.of(c, given);
+    return std::abs(is.mean_ms - was.mean_ms) > kLeastMs || std::abs(is.sd_ms - was.sd_ms) > kLeastMs;
+  });
 }
 
 }  // namespace
@@ -40,7 +50,7 @@ void Applications::learn(const Execution& execution) {
   ran.batch = execution.members;
   const profile::Latency planned = learned.profile->beside(ran, execution.neighbours);
   if (planned.mean_ms <= 0) return;
-  if (ran.slices > 0) learned.neighbours.observe(execution.neighbours);
+  if (ran.slices > 0) learned.neighbours.observe(ran.slices, execution.neighbours);
   const double measured_ms = execution.execution.to_ms();
   const profile::Latency expected = learned.learner.corrected(ran, planned);
   learned.tail.observe(expected.mean_ms, expected.sd_ms / expected.mean_ms, measured_ms);
@@ -55,15 +65,13 @@ void Applications::learn(const Execution& execution) {
       !other_neighbours(learned, ran)) {
     return;
   }
-  const ProfileTable now = corrected(*learned.profile, learned.learner, learned.neighbours.share());
-  const auto before = [&] { return corrected(*learned.profile, learned.published, learned.published_neighbours); };
-  if (!straggles && !matters(before(), now)) return;
-  publish(execution.function, now);
+  const Known before{learned.published, learned.published_neighbours}, now{learned.learner, learned.neighbours};
+  if (straggles || matters(*learned.profile, before, now)) publish(execution.function);
 }
 
 bool Applications::other_neighbours(const Learned& learned, const Configuration& ran) {
-  const double now = learned.profile->beside(ran, learned.neighbours.share()).mean_ms;
-  const double published = learned.profile->beside(ran, learned.published_neighbours).mean_ms;
+  const double now = learned.profile->beside(ran, learned.neighbours.share(ran.slices)).mean_ms;
+  const double published = learned.profile->beside(ran, learned.published_neighbours.share(ran.slices)).mean_ms;
   return std::abs(now - published) > profile::Learner::kTolerance * published;
 }
 
@@ -77,10 +85,11 @@ double Applications::slower(const Learned& learned, const Execution& ran) const 
   return ran.execution.to_ms() / (believed->ms * part);
 }
 
-void Applications::publish(policy::SharedFunctionId function, const ProfileTable& now) {
+void Applications::publish(policy::SharedFunctionId function) {
   Learned& learned = learned_[function.index()];
+  const ProfileTable now = corrected(*learned.profile, learned.learner);
   learned.published = learned.learner;
-  learned.published_neighbours = learned.neighbours.share();
+  learned.published_neighbours = learned.neighbours;
   learned.stragglers = learned.tail.stragglers();
   for (std::size_t a = 0; a < controls_.size(); ++a) {
     const auto& shared = controls_[a].shared;

@@ -41,6 +41,7 @@ void Applications::retire(ApplicationId id) {
   for (const policy::SharedFunctionId shared : gone.shared) {
     policy::SharedFunction& function = functions_[shared.index()];
     std::erase_if(function.queues, [&](policy::QueueId queue) { return queues_.is_free(queue); });
+    if (function.queues.empty()) learned_[shared.index()] = {};
     if (function.application != id || function.queues.empty()) continue;
     const policy::Queue& other = queues_[function.queues.front()];  // of the lowest application that is left
     function.application = other.application;

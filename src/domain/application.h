@@ -1,5 +1,6 @@
 // Application: a deployed workflow with its objective, the one number a user must think about.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -55,15 +56,24 @@ struct Application {
   void visit(auto& archive) { archive(name, tenant, objective, functions, workflow, outputs, prices); }
 };
 
-// What is still needed of an application that was removed: its functions, since instances of them may be loaded.
+// What is still needed of an application that was removed: its functions, since instances of them may be loaded. Of how
+// long they take only the kind of device is kept, but of emulated ones all: it is what they run.
 [[nodiscard]] inline std::shared_ptr<const Application> without_workflow(const Application& application) {
-  return std::make_shared<const Application>(Application{.name = application.name,
-                                                         .tenant = application.tenant,
-                                                         .objective = application.objective,
-                                                         .functions = application.functions,
-                                                         .workflow = {},
-                                                         .outputs = {},
-                                                         .prices = application.prices});
+  auto out = std::make_shared<Application>(Application{.name = application.name,
+                                                       .tenant = application.tenant,
+                                                       .objective = application.objective,
+                                                       .functions = application.functions,
+                                                       .workflow = {},
+                                                       .outputs = {},
+                                                       .prices = application.prices});
+  for (Function& function : out->functions) {
+    auto* table = std::get_if<ProfileTable>(&function.profile);
+    if (table == nullptr || table->rows.empty() || is_emulated(function)) continue;
+    const auto on_gpu = std::find_if(table->rows.begin(), table->rows.end(),
+                                     [](const ProfileRow& row) { return row.configuration.slices > 0; });
+    table->rows = {on_gpu != table->rows.end() ? *on_gpu : table->rows.front()};
+  }
+  return out;
 }
 
 }  // namespace sluice

@@ -80,6 +80,11 @@ void add(Hash& hash, const Profile& profile) {
 
 }  // namespace
 
+bool is_emulated(const Function& function) {
+  const auto is = [](const std::optional<Body>& body) { return body && body->runtime == Runtime::emulated; };
+  return is(function.cpu) || is(function.gpu);
+}
+
 std::uint64_t code_of(const Function& function) {
   Hash hash;
   add(hash, function.cpu);
@@ -91,8 +96,7 @@ std::uint64_t code_of(const Function& function) {
   hash.add(function.cold_start.process.count_ns());
   hash.add(function.cold_start.host.count_ns());
   hash.add(function.cold_start.device.count_ns());
-  const auto is_emulated = [](const std::optional<Body>& body) { return body && body->runtime == Runtime::emulated; };
-  if (is_emulated(function.cpu) || is_emulated(function.gpu)) add(hash, function.profile);
+  if (is_emulated(function)) add(hash, function.profile);
   return hash.value();
 }
 

@@ -75,6 +75,7 @@ struct Function {
 // The version of a function is a hash of its content: all fields but the name and how many of it are kept loaded.
 using FunctionVersion = std::uint64_t;
 [[nodiscard]] FunctionVersion version_of(const Function& function);
+[[nodiscard]] bool is_emulated(const Function& function);
 // A hash of what a worker loads: functions that have it in common can use the same worker, whatever their profiles say.
 // Of an emulated function the profile is what it does.
 [[nodiscard]] std::uint64_t code_of(const Function& function);

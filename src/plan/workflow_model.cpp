@@ -171,12 +171,15 @@ class ModelBuilder {
       if (stage.function.index() < assumptions_.stragglers.size())
         out.stragglers = assumptions_.stragglers[stage.function.index()];
       const profile::FunctionProfile& profile = profiles_[stage.function.index()];
+      const profile::Neighbours neighbours = stage.function.index() < assumptions_.neighbours.size()
+                                                 ? assumptions_.neighbours[stage.function.index()]
+                                                 : profile::Neighbours();
       std::vector<Configuration> allowed;
       for (const Configuration& c : profile.configurations()) {
         if (stage.configurations.allows(c)) allowed.push_back(c);
       }
       for (const Configuration& c : with_partial_batches(std::move(allowed))) {
-        const profile::Latency latency = profile.latency(c);
+        const profile::Latency latency = profile.beside(c, neighbours.share(c.slices));
         out.candidates.push_back(
             {c, latency.mean_ms, profile::cost_per_invocation(c, latency.mean_ms, application_.prices)});
         out.sd_ms.push_back(latency.sd_ms);

@@ -14,6 +14,7 @@
 #include "plan/candidate.h"
 #include "plan/evaluate.h"
 #include "profile/function_profile.h"
+#include "profile/neighbours.h"
 #include "profile/tail.h"
 
 namespace sluice::plan {
@@ -38,13 +39,14 @@ struct WorkflowModel {
 };
 
 // What is not in the application: how often conditions hold, how many items a fan-out has, how often an execution takes
-// a multiple of its time. Learned at run time.
+// a multiple of its time, how many slices beside it are busy. Learned at run time.
 struct ModelAssumptions {
   // By stage as ModelStage::name has it.
   std::map<std::string, double> shares;        // of requests that take it; absent: equal alternatives
   std::map<std::string, std::uint32_t> items;  // of a foreach; absent: `items_default`
   std::uint32_t items_default = 4;
   std::vector<profile::Stragglers> stragglers;  // by FunctionId; absent: none
+  std::vector<profile::Neighbours> neighbours;  // likewise
 };
 
 // An error if a stage has no candidate left, with the stage and what its `configurations` ask for.

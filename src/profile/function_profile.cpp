@@ -83,7 +83,8 @@ Latency FunctionProfile::beside(const Configuration& configuration, double neigh
   if (neighbours <= 0) return alone;
   const Latency busy = latency(configuration, true);
   return {.mean_ms = alone.mean_ms + neighbours * (busy.mean_ms - alone.mean_ms),
-          .sd_ms = alone.sd_ms + neighbours * (busy.sd_ms - alone.sd_ms)};
+          .sd_ms = alone.sd_ms + neighbours * (busy.sd_ms - alone.sd_ms),
+          .extrapolated = alone.extrapolated};
 }
 
 }  // namespace sluice::profile

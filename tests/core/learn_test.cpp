@@ -79,5 +79,63 @@ TEST(Learn, StragglersArePlannedWith) {
   EXPECT_NEAR(stage.candidates[0].ms, 10, 0.1);
 }
 
+// A slice beside which `busy` of the other six always compute, where a batch takes twice as long beside all of them.
+class BesideNeighbours : public Scene {
+ public:
+  explicit BesideNeighbours(std::uint64_t busy)
+      : Scene({stage("a")}, [] {
+          policy::Policies out = scheduler_named("admission")();
+          out.learns = true;
+          return out;
+        }) {
+    auto profile = std::make_shared<Profile>(ten_ms());
+    for (ProfileRow& row : std::get<ProfileTable>(*profile).rows) row.busy_mean_ms = 2 * row.mean_ms;
+    see(ProfileChanged{.application = ApplicationId(0), .function = FunctionId(0), .profile = profile});
+    (void)invoker(0, 16).within(100'000).decide();
+    for (std::uint64_t i = 1; i <= busy; ++i) (void)arrive(1'000'000 + i).decide();
+    started().clear();
+  }
+  // One batch after the other, of so long each.
+  void run(std::uint64_t batches, double ms) {
+    taking(ms);
+    for (std::uint64_t i = 1; i <= batches; ++i) {
+      now_ms_ += 50;
+      ASSERT_EQ(at(now_ms_).arrive(++last_).decide().size(), 1u);
+      (void)at(now_ms_ + 45).finish().decide();
+    }
+  }
+  [[nodiscard]] double believed_ms() const { return last_plans().workflow->stages[0].candidates[0].ms; }
+
+ private:
+  std::uint64_t last_ = 0;
+  double now_ms_ = 0;
+};
+
+TEST(Learn, PlansBelieveTimesBesideAsManyNeighboursAsThereUsuallyAre) {
+  BesideNeighbours six(6), three(3);
+  six.run(80, 20);
+  EXPECT_NEAR(six.believed_ms(), 20, 0.1);
+  three.run(80, 15);
+  EXPECT_NEAR(three.believed_ms(), 15, 0.1);
+}
+
+// The profile is right: what changes is who is beside, and that is forgotten as soon as they are gone.
+TEST(Learn, NeighboursAreNoErrorOfTheProfile) {
+  BesideNeighbours scene(6);
+  scene.run(80, 20);
+  const auto* table = std::get_if<ProfileTable>(&scene.scheduler().believed(ApplicationId(0))->functions[0].profile);
+  ASSERT_NE(table, nullptr);
+  EXPECT_NEAR(table->rows[0].mean_ms, 10, 0.1);
+  EXPECT_NEAR(table->rows[0].busy_mean_ms.value_or(0), 20, 0.1);
+}
+
+TEST(Learn, NeighboursAreSavedWithTheRest) {
+  BesideNeighbours scene(6);
+  scene.run(40, 20);
+  scene.reload();
+  scene.run(40, 20);
+  EXPECT_NEAR(scene.believed_ms(), 20, 0.1);
+}
+
 }  // namespace
 }  // namespace sluice::core

@@ -123,5 +123,17 @@ TEST(FunctionProfile, IsUnavailableUntilMeasured) {
   EXPECT_EQ(FunctionProfile::make(Profile()).error().code, ErrorCode::unavailable);
 }
 
+TEST(FunctionProfile, TimesBesideNeighboursLieBetweenAloneAndAllBusy) {
+  ProfileTable table;
+  table.rows.push_back(a_row(1, 1, 1, 10, 1));
+  table.rows.back().busy_mean_ms = 18;
+  const FunctionProfile profile = made(table);
+  const Configuration c = configuration(1, 1, 1);
+  EXPECT_EQ(profile.beside(c, 0), profile.latency(c));
+  EXPECT_DOUBLE_EQ(profile.beside(c, 0.25).mean_ms, 12);
+  EXPECT_DOUBLE_EQ(profile.beside(c, 1).mean_ms, 18);
+  EXPECT_TRUE(profile.beside(configuration(1, 2, 2), 0.5).extrapolated);
+}
+
 }  // namespace
 }  // namespace sluice::profile
