@@ -2,6 +2,8 @@
 // then looking for one takes O(log n), also while thousands come at once.
 #pragma once
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/archive.h"
@@ -11,39 +13,47 @@ namespace sluice::core {
 
 class Arrivals {
  public:
-  [[nodiscard]] const std::vector<RequestArrived>& all() const { return list_; }
-  // False, and nothing changes, if one with its id is there.
+  // False, and nothing changes, if one with its id is there or was cancelled since the last take().
   bool add(const RequestArrived& event) {
-    if (find(event.id) != list_.end()) return false;
-    ascending_ = ascending_ && (list_.empty() || list_.back().id < event.id);
-    list_.push_back(event);
+    if (position(event.id) != list_.size()) return false;
+    ascending_ = ascending_ && (list_.empty() || list_.back().request.id < event.id);
+    list_.push_back({event});
     return true;
   }
   // False: it is not there.
-  bool remove(RequestId id) {
-    const auto found = find(id);
-    if (found == list_.end()) return false;
-    list_.erase(found);
-    return true;
+  bool cancel(RequestId id) {
+    const std::size_t at = position(id);
+    return at != list_.size() && !std::exchange(list_[at].cancelled, true);
   }
-  void clear() {
+  // Calls `admit` with each that was not cancelled. Nobody is left then.
+  void take(const auto& admit) {
+    for (const Arrival& one : list_)
+      if (!one.cancelled) admit(one.request);
     list_.clear();
     ascending_ = true;
   }
   void visit(Archive& archive) {
     archive(list_);
     if (!archive.is_loading()) return;
-    ascending_ = std::ranges::is_sorted(list_, {}, &RequestArrived::id);
+    const auto id = [](const Arrival& one) { return one.request.id; };
+    ascending_ = std::ranges::is_sorted(list_, {}, id);
   }
 
  private:
-  [[nodiscard]] std::vector<RequestArrived>::const_iterator find(RequestId id) const {
-    if (!ascending_) return std::ranges::find(list_, id, &RequestArrived::id);
-    const auto found = std::ranges::lower_bound(list_, id, {}, &RequestArrived::id);
-    return found != list_.end() && found->id == id ? found : list_.end();
+  struct Arrival {
+    RequestArrived request;
+    bool cancelled = false;  // it keeps its place: taking thousands out one by one would move those behind each
+    void visit(auto& archive) { archive(request, cancelled); }
+  };
+  [[nodiscard]] std::size_t position(RequestId id) const {  // list_.size(): it is not there
+    const auto of = [](const Arrival& one) { return one.request.id; };
+    const auto found =
+        ascending_ ? std::ranges::lower_bound(list_, id, {}, of) : std::ranges::find(list_, id, of);
+    const bool there = found != list_.end() && found->request.id == id;
+    return there ? static_cast<std::size_t>(found - list_.begin()) : list_.size();
   }
 
-  std::vector<RequestArrived> list_;
+  std::vector<Arrival> list_;
   bool ascending_ = true;
 };
 

@@ -65,7 +65,7 @@ void arrive(State& state, const RequestArrived& event) {
 }
 
 void cancel(State& state, const RequestCancelled& event) {
-  if (state.arrivals.remove(event.id)) {
+  if (state.arrivals.cancel(event.id)) {
     ++state.counters.accepted;
     ++state.counters.cancelled;
     state.answers.push_back(Reply{.request = event.id, .outcome = RequestOutcome::cancelled});
@@ -76,7 +76,7 @@ void cancel(State& state, const RequestCancelled& event) {
 
 void admit(State& state, Commands& out) {
   std::erase_if(state.announced, [&](const RequestAnnounced& a) { return a.expected < state.now; });
-  for (const RequestArrived& arrival : state.arrivals.all()) {
+  state.arrivals.take([&](const RequestArrived& arrival) {
     if (!state.applications.takes_requests(arrival.application)) {
       reject(state, {.request = arrival.id, .reason = RejectReason::not_deployed}, out);
     } else if (state.requests.size() >= state.limits.requests_max) {
@@ -89,8 +89,7 @@ void admit(State& state, Commands& out) {
     } else {
       ask_policy(state, arrival, out);
     }
-  }
-  state.arrivals.clear();
+  });
 }
 
 }  // namespace sluice::core

@@ -30,8 +30,9 @@ class Queues {
   [[nodiscard]] policy::Waiting take(policy::QueueId id, std::size_t at);
   // O(log n). REQUIRES: the invocation waits there.
   [[nodiscard]] const policy::Waiting& find(policy::QueueId id, InvocationId invocation) const;
-  // They do not wait any more. They stay in the list until settle(): a machine that is lost may send thousands of
-  // requests back to their beginning, and one at a time each would move those behind it.
+  // The invocation does not wait any more, but stays in the list until settle() takes out all that left, in one pass. A
+  // machine that is lost sends thousands of requests back to their beginning: taken out one at a time, each would move
+  // all invocations behind it.
   void leave(policy::QueueId id, InvocationId invocation);
   void settle();
   // Without those that left.

@@ -58,7 +58,8 @@ class Scheduler {
   // How many plans, and things that the policy derives from them, it made itself since it began because no event
   // brought them. Not part of its state: a replay makes all of them.
   [[nodiscard]] std::uint64_t planned_here() const {
-    return state_.applications.plans_made_here() + state_.policies.dispatch->derived_here();
+    return state_.applications.plans_made_here() + state_.policies.dispatch->derived_here() +
+           state_.policies.admission->derived_here();
   }
   [[nodiscard]] Time now() const { return state_.now; }  // the last instant it was told
   // Empty if all invariants hold, else what is broken. Full: O(state).

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
+#include <utility>
 
 #include "plan/irregular_region.h"
 
@@ -21,13 +21,6 @@ double fastest(const ModelStage& stage, BatchCap cap) {
   return least;
 }
 
-// One after the other, from the `from`-th on. Added up as frontiers add up, so that both say the same to the bit.
-double of_series(std::span<const double> times, std::size_t from) {
-  double ms = 0;
-  for (std::size_t i = times.size(); i-- > from;) ms = i + 1 == times.size() ? times[i] : times[i] + ms;
-  return ms;
-}
-
 // When `needed` of the branches are over.
 double of_parallel(std::vector<double> times, std::uint32_t needed) {
   if (std::ranges::find(times, kNever) != times.end()) return kNever;  // the others run as well
@@ -43,11 +36,13 @@ double of_region(const IrregularRegion& region, const std::vector<double>& times
 
 }  // namespace
 
-FastestRest::FastestRest(const WorkflowModel& model, BatchCap cap) : links_(model), nodes_(model.tree.nodes.size()) {
+FastestRest::FastestRest(const WorkflowModel& model, BatchCap cap)
+    : links_(model), nodes_(model.tree.nodes.size()), after_(model.tree.nodes.size()) {
   for (Tree::Index i = 0; i < nodes_.size(); ++i) {  // children come before their parents
     const Tree::Node& node = model.tree.nodes[i];
+    const auto children = model.tree.children_of(node);
     std::vector<double> times;
-    for (const Tree::Index child : model.tree.children_of(node)) times.push_back(nodes_[child]);
+    for (const Tree::Index child : children) times.push_back(nodes_[child]);
     switch (node.kind) {
       case Tree::Kind::empty:
         break;
@@ -55,7 +50,11 @@ FastestRest::FastestRest(const WorkflowModel& model, BatchCap cap) : links_(mode
         nodes_[i] = fastest(model.stages[node.stage], cap);
         break;
       case Tree::Kind::series:
-        nodes_[i] = of_series(times, 0);
+        // Added up from the end, as frontiers are, so that both say the same to the bit.
+        for (std::size_t c = children.size(); c-- > 0;) {
+          after_[children[c]] = nodes_[i];
+          nodes_[i] = times[c] + nodes_[i];
+        }
         break;
       case Tree::Kind::parallel:
         nodes_[i] = of_parallel(std::move(times), node.needed);
@@ -73,21 +72,23 @@ double FastestRest::from(const WorkflowModel& model, std::size_t stage) const {
   for (; node != model.tree.root(); node = links_.parent[node]) {
     const Tree::Index parent = links_.parent[node];
     const Tree::Node& above = model.tree.nodes[parent];
-    const auto children = model.tree.children_of(above);
-    const std::uint32_t own = links_.position[node];
-    std::vector<double> times;
-    for (const Tree::Index child : children) times.push_back(child == node ? ms : nodes_[child]);
     if (above.kind == Tree::Kind::series) {
-      ms += of_series(times, own + 1);
+      ms += after_[node];
       continue;
     }
+    if (above.kind == Tree::Kind::parallel && ms == nodes_[node]) {  // as if all of it began: no need to look at all
+      ms = nodes_[parent];
+      continue;
+    }
+    std::vector<double> times;
+    for (const Tree::Index child : model.tree.children_of(above)) times.push_back(child == node ? ms : nodes_[child]);
     if (above.kind == Tree::Kind::parallel) {
       ms = of_parallel(std::move(times), above.needed);
       continue;
     }
     const IrregularRegion region(model.tree, parent);
+    const std::vector<bool> done = region.before(links_.position[node]);
     if (std::ranges::find(times, kNever) != times.end()) return kNever;
-    const std::vector<bool> done = region.before(own);
     for (std::size_t i = 0; i < times.size(); ++i) times[i] = done[i] ? 0 : times[i];
     ms = of_region(region, times);
   }

@@ -1,5 +1,5 @@
 // FastestRest: the least time that a stage and everything after it take, whatever they cost. Needs no frontiers; made
-// once of a workflow for one batch cap.
+// once of a workflow for one batch cap, in time proportional to its size. Policies keep it (policy/slack.h).
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -18,7 +18,8 @@ class FastestRest {
 
  private:
   TreeLinks links_;
-  std::vector<double> nodes_;  // milliseconds, by node of the tree
+  // By node of the tree, in milliseconds: it, and what comes after it in a row that it is in.
+  std::vector<double> nodes_, after_;
 };
 
 }  // namespace sluice::plan

@@ -44,8 +44,10 @@ const Frontiers::Planner& Frontiers::of(const View& view, ApplicationId id) {
   if (by_application_.size() < view.applications.size()) by_application_.resize(view.applications.size());
   const ApplicationModel& application = view.application(id);
   Planner& mine = by_application_[id.index()];
-  if (!is_of(mine, application.model)) mine = make(application, application.model);
-  return mine;
+  if (is_of(mine, application.model)) return mine;
+  for (const ApplicationModel& other : view.applications)
+    if (other.removed && other.id.index() < by_application_.size()) by_application_[other.id.index()] = nullptr;
+  return mine = make(application, application.model);
 }
 
 void Frontiers::forget(const Queue& queue) {

@@ -91,9 +91,12 @@ bool may_start(const View& view, const SharedFunction& function) {
 
 // Whether it was loaded for those who wait and they may still come to it: not if their tenant may not start anything,
 // and could not use it for as long as its load took.
+Time kept_unused_until(const View& view, const SharedFunction& function, const Instance& instance) {
+  return instance.idle_since + Duration::ms(load_ms(view, function, Level::none, instance.level));
+}
 bool may_come_to_it(const View& view, const SharedFunction& function, const Instance& instance) {
   if (!instance.unused || may_start(view, function)) return instance.unused;
-  return view.now <= instance.idle_since + Duration::ms(load_ms(view, function, Level::none, instance.level));
+  return view.now <= kept_unused_until(view, function, instance);
 }
 
 // Whether the instance stays, whatever the load is worth: one of the same function; where others have waited longer
@@ -370,7 +373,10 @@ class Loading final : public Dispatch {
     return dispatch_->derives(view, id);
   }
   [[nodiscard]] std::uint64_t derived_here() const override { return dispatch_->derived_here(); }
-  [[nodiscard]] std::optional<Time> next_wake(const View& view) const override { return dispatch_->next_wake(view); }
+  [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
+    const auto loads = next_to_be_given_up(view), others = dispatch_->next_wake(view);
+    return loads && others ? std::min(*loads, *others) : loads ? loads : others;
+  }
   void visit(Archive& archive) override { dispatch_->visit(archive); }
 
  private:
@@ -406,8 +412,24 @@ class Loading final : public Dispatch {
     if (missing && could_be_loaded(view, function)) too_large_ = {function.level, function.memory, wish.oldest};
   }
 
+  // While loads are wanted: when an instance that nobody may use now does not stay any longer for those who wait for it.
+  std::optional<Time> next_to_be_given_up(const View& view) const {
+    std::optional<Time> first;
+    if (!cold_ || loads_.empty()) return first;
+    for (const std::uint32_t q : view.busy_queues) {
+      const SharedFunction& function = view.functions[view.queues[q].shared.index()];
+      if (may_start(view, function)) continue;
+      for (const std::uint32_t slot : view.instances_of(function.id)) {
+        const Instance& instance = view.instances[slot];
+        const Time given_up = kept_unused_until(view, function, instance) + Duration::ns(1);
+        if (instance.unused && given_up > view.now && (!first || given_up < *first)) first = given_up;
+      }
+    }
+    return first;
+  }
+
   // Nothing that is loaded has room; or what has room is where too little is free, so long that an idle place is
-  // better. Who may not start anything is ready to when something is loaded: more would go unused.
+  // better. A function whose tenant is at its quota gets no second instance: it could not be used.
   static bool wants_load(const View& view, const SharedFunction& function) {
     const auto slots = view.instances_of(function.id);
     const auto is_there = [&](std::uint32_t slot) { return helps(view, function, view.instances[slot]); };

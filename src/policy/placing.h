@@ -55,6 +55,8 @@ class Placing {
 
   // What requests of applications could run with.
   [[nodiscard]] StagesToPlace& stages() { return stages_; }
+  // How many planners it made because none were made ahead.
+  [[nodiscard]] std::uint64_t derived_here() const { return frontiers_.made_here(); }
 
  private:
   static constexpr std::size_t kKept = 12;

@@ -137,6 +137,8 @@ class Admission {
  public:
   virtual ~Admission() = default;
   [[nodiscard]] virtual Admitted admit(const View& view, const RequestArrived& request) = 0;
+  // How often it had to derive something itself; of what it asks for, its dispatch says derives().
+  [[nodiscard]] virtual std::uint64_t derived_here() const { return 0; }
   virtual void visit(Archive& archive) = 0;
 };
 

@@ -96,6 +96,10 @@ class Slo final : public Admission {
     return {.promised = placed->finish, .cost = PicoDollars::from_dollars(placed->cost), .reserved = placed->stages};
   }
 
+  [[nodiscard]] std::uint64_t derived_here() const override {
+    return placing_.derived_here() + (others_ != nullptr ? others_->derived_here() : 0);
+  }
+
   void visit(Archive& archive) override {
     archive(scarcity_, turns_, last_asked_, doubts_);
     if (others_ != nullptr) others_->visit(archive);
@@ -227,6 +231,9 @@ class KeepPromises final : public Dispatch {
   }
 
   void decided(const View&, const Proposals&, std::optional<std::size_t>) override { order_.go_on(); }
+
+  // For the admission that makes the promises.
+  [[nodiscard]] Derive derives(const View&, ApplicationId) const override { return frontiers_derive(); }
 
   [[nodiscard]] std::optional<Time> next_wake(const View& view) const override {
     Wake wake(view.now);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "plan/fastest_rest.h"
@@ -18,22 +19,28 @@ class FastestRests {
 
   double ms(const View& view, const Queue& queue) {
     if (known_.size() < view.queues.size()) known_.resize(view.queues.size());
-    if (known_[queue.id.index()].model != queue.model) look_at(view, queue.model);
-    return known_[queue.id.index()].ms;
+    Known& known = known_[queue.id.index()];
+    if (known.rest == nullptr || known.rest->model != queue.model) look_at(view, queue.model);
+    if (!known.ms) known.ms = known.rest->fastest.from(*queue.model, queue.model_stage);
+    return *known.ms;
   }
   void forget(const Queue& queue) {
     if (queue.id.index() < known_.size()) known_[queue.id.index()] = {};
   }
 
  private:
-  struct Known {
+  struct Rest {
     std::shared_ptr<const plan::WorkflowModel> model;
-    double ms = 0;
+    plan::FastestRest fastest;
+  };
+  struct Known {
+    std::shared_ptr<const Rest> rest;  // of all queues of the model
+    std::optional<double> ms;          // of this one, when it was asked for
   };
   void look_at(const View& view, const std::shared_ptr<const plan::WorkflowModel>& model) {
-    const plan::FastestRest rest(*model, cap_);
+    const auto rest = std::make_shared<const Rest>(Rest{model, plan::FastestRest(*model, cap_)});
     for (const Queue& queue : view.queues) {
-      if (queue.model == model) known_[queue.id.index()] = {model, rest.from(*model, queue.model_stage)};
+      if (queue.model == model) known_[queue.id.index()] = {rest, std::nullopt};
     }
   }
 

@@ -3,6 +3,7 @@
 // can absorb is let in, and what would have to be given up later is refused at once. `fair`: whoever comes while it is
 // full is refused; else only the application that takes the most, which meets more requests and starves that one.
 #include <algorithm>
+#include <map>
 
 #include "policy/sluice_parts.h"
 
@@ -98,14 +99,22 @@ class SluiceAdmission final : public Admission {
   }
 
   // Whether not even full batches of the cheapest configurations keep to the cost that is asked for.
-  static std::optional<Admitted> too_dear(const View& view, const RequestArrived& request) {
+  std::optional<Admitted> too_dear(const View& view, const RequestArrived& request) {
     if (!request.cost_limit) return std::nullopt;
-    const Dollars least = least_cost(*view.application(request.application).model);
+    const Dollars least = least_of(view, view.application(request.application));
     if (PicoDollars::from_dollars(least) <= *request.cost_limit) return std::nullopt;
     return Admitted{.accept = false,
                     .reason = RejectReason::cost_exceeded,
                     .needed = least,
                     .available = request.cost_limit->to_dollars()};
+  }
+
+  Dollars least_of(const View& view, const ApplicationModel& application) {
+    Least& known = least_[application.id];
+    if (known.model == application.model) return known.cost;
+    known = {application.model, least_cost(*application.model)};
+    std::erase_if(least_, [&](const auto& other) { return view.application(other.first).removed; });
+    return least_.at(application.id).cost;
   }
 
   // How much of what may be promised is open to a priority: 1 is the highest, 0 the usual, larger ones are less. When
@@ -125,8 +134,13 @@ class SluiceAdmission final : public Admission {
                        [&](const ApplicationModel& other) { return share(other.id) > own; });
   }
 
+  struct Least {
+    std::shared_ptr<const plan::WorkflowModel> model;
+    Dollars cost = 0;
+  };
   SluiceSettings settings_;
   std::shared_ptr<SluiceState> state_;
+  std::map<ApplicationId, Least> least_;  // derived; of those that are called with a limit
 };
 
 }  // namespace

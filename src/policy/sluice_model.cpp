@@ -103,8 +103,7 @@ void count_to_come(const plan::WorkflowModel& model, Tree::Index index, Dollars 
 // is. A stage that would have nothing left keeps what it has. Nothing if all stay.
 std::optional<plan::WorkflowModel> restricted(const plan::WorkflowModel& model, const Objective& objective,
                                               std::span<const NodeGroup> machines) {
-  Dollars all = 0;
-  for (const plan::ModelStage& stage : model.stages) all += cheapest(stage);
+  const Dollars all = least_cost(model);
   plan::WorkflowModel out;
   for (std::size_t s = 0; s < model.stages.size(); ++s) {
     const plan::ModelStage& stage = model.stages[s];
@@ -183,7 +182,9 @@ std::uint64_t expansions_of(const plan::ValueTable& table) {
 }  // namespace
 
 Dollars least_cost(const plan::WorkflowModel& model) {
-  return cheapest(model, model.tree.root());
+  Dollars sum = 0;
+  for (const plan::ModelStage& stage : model.stages) sum += cheapest(stage);
+  return sum;
 }
 
 std::uint64_t content_of(const plan::WorkflowModel& model, const std::vector<NodeGroup>& machines) {

@@ -57,6 +57,20 @@ TEST(ManyModels, RandomWorlds) {
   }
 }
 
+// Time that is kept for stragglers is no time to load in.
+TEST(ManyModels, StragglersCostNoMoreHitsThanOthers) {
+  ManyModels forty;
+  forty.straggler_probability = 0.02;
+  expect_ours_ahead(forty);
+  for (std::uint64_t seed = 1; seed <= test::fewer_if_sanitized(3); ++seed) {
+    ManyModels models = random_many_models(seed);
+    models.straggler_probability = 0.02;
+    models.requests = 300;
+    models.warmup = 50;
+    expect_ours_ahead(models);
+  }
+}
+
 // Whoever waits for company keeps its function loaded, and others wait for that memory until it is too late. Each of
 // the 128 applications has ten requests: they learn it together or not at all.
 TEST(ManyModels, NobodyWaitsForCompanyWhileOthersWaitForMemory) {

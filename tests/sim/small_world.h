@@ -1,6 +1,7 @@
 // Small random worlds outside of any paper's settings: profiles with batches or shares missing, other prices, kinds of
 // devices, layouts of slices, machines of several sizes, warm and cold.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -78,9 +79,9 @@ inline Cluster random_cluster(Rng& rng) {
   return out;
 }
 
-// The least time a request needs on these machines, moving its inputs at every stage included; nothing if some stage
-// runs nowhere.
-inline std::optional<double> fastest_ms(const Application& application, const Cluster& cluster) {
+// The least time a request needs on these machines, moving its inputs at every stage included, and loading every
+// function where nothing is loaded; nothing if some stage runs nowhere.
+inline std::optional<double> fastest_ms(const Application& application, const Cluster& cluster, bool cold) {
   const auto profiles = plan::make_profiles(application);
   const auto model = plan::make_model(application, *profiles);
   std::vector<plan::StageTerms> terms;
@@ -92,7 +93,9 @@ inline std::optional<double> fastest_ms(const Application& application, const Cl
       }
     }
     if (std::isinf(best)) return std::nullopt;
-    terms.push_back({best + 25, 0});
+    const ColdStart& load = application.function(stage.function).cold_start;
+    const double load_ms = (load.process + load.host + load.device).to_ms();
+    terms.push_back({best + 25 + (cold ? load_ms : 0), 0});
   }
   return plan::evaluate(model->tree, terms).ms;
 }
@@ -112,9 +115,12 @@ inline Application random_application(Rng& rng, std::size_t index) {
   return out;
 }
 
+constexpr double kSpare = 1.4;  // the least objective, in times the least time that a request needs
+
 struct Drawn {
   Experiment experiment;
-  bool idle = false;  // one request at a time, with time to spare
+  bool idle = false;           // one request at a time, with time to spare
+  bool idle_from_cold = false;  // also where all that the request needs is loaded first
 };
 
 // REQUIRES: a cluster and applications that fit each other are found in the end; they are.
@@ -130,14 +136,17 @@ inline Drawn random_world(std::uint64_t seed) {
     longest_ms = 0;
     for (std::size_t a = 0; a < applications; ++a) {
       Application application = random_application(rng, e.applications.size());
-      const auto ms = fastest_ms(application, e.cluster);
+      const auto ms = fastest_ms(application, e.cluster, false);
       if (!ms) continue;
-      application.objective.latency = Duration::ms(*ms * rng.uniform(1.4, 12));
+      application.objective.latency = Duration::ms(*ms * rng.uniform(kSpare, 12));
       longest_ms = std::max(longest_ms, application.objective.latency.to_ms());
       e.applications.push_back(std::move(application));
     }
   }
   out.idle = rng.chance(0.5);
+  out.idle_from_cold = out.idle && std::ranges::all_of(e.applications, [&](const Application& application) {
+    return application.objective.latency.to_ms() > kSpare * *fastest_ms(application, e.cluster, true);
+  });
   if (out.idle)
     e.workload.arrivals = UniformGap{Duration::ms(longest_ms * 1.5), Duration::ms(longest_ms * 3)};
   else
