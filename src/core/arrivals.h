@@ -47,8 +47,7 @@ class Arrivals {
   };
   [[nodiscard]] std::size_t position(RequestId id) const {  // list_.size(): it is not there
     const auto of = [](const Arrival& one) { return one.request.id; };
-    const auto found =
-        ascending_ ? std::ranges::lower_bound(list_, id, {}, of) : std::ranges::find(list_, id, of);
+    const auto found = ascending_ ? std::ranges::lower_bound(list_, id, {}, of) : std::ranges::find(list_, id, of);
     const bool there = found != list_.end() && found->request.id == id;
     return there ? static_cast<std::size_t>(found - list_.begin()) : list_.size();
   }

@@ -1,5 +1,5 @@
-// FrontierTree: the frontiers of every part of a workflow for one batch cap. Built at deploy, rebuilt in part when a
-// profile entry changes; frontier_planner.h asks it.
+// FrontierTree: the frontiers of every part of a workflow for one batch cap. Built once of a model; frontier_planner.h
+// asks it.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -412,7 +412,8 @@ class Loading final : public Dispatch {
     if (missing && could_be_loaded(view, function)) too_large_ = {function.level, function.memory, wish.oldest};
   }
 
-  // While loads are wanted: when an instance that nobody may use now does not stay any longer for those who wait for it.
+  // While loads are wanted: when an instance that nobody may use now does not stay any longer for those who wait for
+  // it.
   std::optional<Time> next_to_be_given_up(const View& view) const {
     std::optional<Time> first;
     if (!cold_ || loads_.empty()) return first;

@@ -103,5 +103,16 @@ TEST(Linear, BatchesOfMachinesThatAreLost) {
   EXPECT_EQ(crowd.started.size(), kMany);
 }
 
+TEST(Linear, RequestsThatAreCancelledAtTheInstantAtWhichTheyCome) {
+  Crowd crowd({stage("a")});
+  crowd.join();
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    crowd.see(RequestArrived{.id = RequestId(i), .application = ApplicationId(0), .deadline = Time() + Duration::s(1)});
+  }
+  for (std::uint64_t i = 1; i <= kMany; ++i) crowd.see(RequestCancelled{RequestId(i)});
+  crowd.decide();
+  EXPECT_TRUE(crowd.started.empty());
+}
+
 }  // namespace
 }  // namespace sluice::core

@@ -31,8 +31,8 @@ REGISTER_TYPED_TEST_SUITE_P(Visit, NamesEveryField);
 
 using Applications =
     ::testing::Types<Application, Objective, OutputBinding, Workflow, Stage, Join, Foreach, Retry, Catch, InputBinding,
-                     Failure, ConfigurationFilter, Condition, Comparison, Reference, Function, Port, Body,
-                     ColdStart, Prices, ProfileRow, ProfileTable, ProfileModel, Configuration>;
+                     Failure, ConfigurationFilter, Condition, Comparison, Reference, Function, Port, Body, ColdStart,
+                     Prices, ProfileRow, ProfileTable, ProfileModel, Configuration>;
 using Parts = ::testing::Types<NodeGroup, SlicePositions, RunningBatch, InstanceStatus, Verdict, FanOut,
                                InvocationResult, BatchMember, Work, Command, Commands>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfApplications, Visit, Applications);

@@ -119,7 +119,7 @@ constexpr double kSpare = 1.4;  // the least objective, in times the least time 
 
 struct Drawn {
   Experiment experiment;
-  bool idle = false;           // one request at a time, with time to spare
+  bool idle = false;            // one request at a time, with time to spare
   bool idle_from_cold = false;  // also where all that the request needs is loaded first
 };
 
@@ -144,9 +144,10 @@ inline Drawn random_world(std::uint64_t seed) {
     }
   }
   out.idle = rng.chance(0.5);
-  out.idle_from_cold = out.idle && std::ranges::all_of(e.applications, [&](const Application& application) {
-    return application.objective.latency.to_ms() > kSpare * *fastest_ms(application, e.cluster, true);
-  });
+  out.idle_from_cold =
+      out.idle && std::ranges::all_of(e.applications, [&](const Application& application) {
+        return application.objective.latency.to_ms() > kSpare * *fastest_ms(application, e.cluster, true);
+      });
   if (out.idle)
     e.workload.arrivals = UniformGap{Duration::ms(longest_ms * 1.5), Duration::ms(longest_ms * 3)};
   else
