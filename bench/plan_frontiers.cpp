@@ -59,8 +59,8 @@ void measure_queries(const Subject& subject, const FrontierPlanner& planner, Fro
   std::vector<double> by_stage;
   for (const std::size_t stage : spread(planner.model().stages.size(), subject.stages_max)) {
     Race race;
-    const auto query =
-        race.add([&, b = Budgets(FastestRest(planner.model(), kQueue).from(planner.model(), stage) * ease)]() mutable {
+    const auto query = race.add(
+        [&, b = Budgets(plan::FastestRest(planner.model(), kQueue).from(planner.model(), stage) * ease)]() mutable {
           benchmark::DoNotOptimize(planner.query(stage, kQueue, b.next(), workspace).data());
         });
     race.run(subject.turns);

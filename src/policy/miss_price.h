@@ -20,16 +20,18 @@ class MissPrice {
   void ended(bool late, double percentile) {
     const double wanted = aim(percentile) / 100;
     balance_ = std::clamp(balance_ + (late ? wanted : wanted - 1), 0.0, kMost + kDebt);
+    if (held_ > 0) --held_;
   }
   // 0: the fixed price.
   [[nodiscard]] std::uint32_t level() const {
-    if (balance_ >= kMost) return 0;
+    if (held_ > 0 || balance_ >= kMost) return 0;
     return std::min(kLevels - 1, static_cast<std::uint32_t>((kMost - balance_) / kWidth));
   }
-  // Requests are refused: machines that are full are no place to save on.
-  void refused() { balance_ = std::max(balance_, kMost); }
+  // Requests are refused: machines that are full are no place to save on. The balance stays, so that the share is made
+  // up for afterwards.
+  void refused() { held_ = kHeld; }
 
-  void visit(Archive& archive) { archive(balance_); }
+  void visit(Archive& archive) { archive(balance_, held_); }
 
   // What is aimed at so that the share of hits is within [percentile, percentile + 2].
   [[nodiscard]] static double aim(double percentile) { return percentile + std::min(0.5, (100 - percentile) / 2); }
@@ -38,8 +40,10 @@ class MissPrice {
   // Late requests a level: more than are under way while one learns that a price was too low.
   static constexpr double kWidth = 5;
   static constexpr double kMost = kWidth * kLevels;
-  static constexpr double kDebt = 60;  // late requests beyond the dearest price that are made up for
-  double balance_ = kMost;             // begins with the dearest
+  static constexpr double kDebt = 60;         // late requests beyond the dearest price that are made up for
+  double balance_ = kMost;                    // begins with the dearest
+  static constexpr std::uint32_t kHeld = 10;  // ended requests at the fixed price after one was refused
+  std::uint32_t held_ = 0;                    // of them left
 };
 
 }  // namespace sluice::policy
