@@ -66,7 +66,7 @@ class Applications {
 
   // Other times than planners believed: from outside, or because a batch took that long.
   void change_profile(const ProfileChanged& event);
-  void learn(const Execution& ran);
+  void learn(const Execution& execution);
   // Likewise what is told of conditions and fan-outs.
   void learn(ApplicationId id, std::span<const Verdict> verdicts, std::span<const FanOut> fan_outs);
 

@@ -20,7 +20,7 @@ class Frontiers {
   // Of the queue's model.
   const Planner& of(const View& view, const Queue& queue);
   // Of the application's.
-  const Planner& of(const View& view, ApplicationId application);
+  const Planner& of(const View& view, ApplicationId id);
   void forget(const Queue& queue);
   // How many were made here because none were made ahead.
   [[nodiscard]] std::uint64_t made_here() const { return made_here_; }
