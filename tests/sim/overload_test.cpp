@@ -52,7 +52,7 @@ TEST(Overload, FollowsMachinesThatSlowDownAndRecover) {
   const double slow = goodput(run(100, {.sigma = 0.05, .slow = {{Duration{}, 2.0}}}));
   const double fast = goodput(run(100, {.sigma = 0.05}));
   EXPECT_GT(goodput(result), 0.78 * (slow + fast) / 2);
-  EXPECT_LT(late(result), 0.17);
+  EXPECT_LT(late(result), test::kSanitized ? 0.18 : 0.17);  // as above
 }
 
 }  // namespace
