@@ -75,7 +75,7 @@ class Batches {
  private:
   void begin(Running& batch);
   // Those it follows are over: from now on it holds what it takes.
-  void take_turn(Running& batch, Time now);
+  static void take_turn(Running& batch, Time now);
   [[nodiscard]] bool has_turn(StartBatch& start) const;
   // Whether its worker can read all that there is. False: what is elsewhere is being fetched.
   [[nodiscard]] bool brings_kept(Running& batch);
