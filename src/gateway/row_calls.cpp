@@ -46,7 +46,7 @@ void RowCalls::cancel() {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t row = 0; first_ && row < answers_.size(); ++row) {
-      if (!answers_[row]) under_way.push_back(RequestId(first_->value() + row));
+      if (!answers_[row]) under_way.emplace_back(first_->value() + row);
     }
   }
   for (const RequestId id : under_way) service_.cancel(principal_, id);

@@ -60,6 +60,7 @@ TEST(ManyModels, RandomWorlds) {
 // Time that is kept for stragglers is no time to load in.
 TEST(ManyModels, StragglersCostNoMoreHitsThanOthers) {
   ManyModels forty;
+  forty.requests = test::fewer_if_sanitized(forty.requests);
   forty.straggler_probability = 0.02;
   expect_ours_ahead(forty);
   for (std::uint64_t seed = 1; seed <= test::fewer_if_sanitized(3); ++seed) {
