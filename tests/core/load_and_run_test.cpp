@@ -1,43 +1,16 @@
 // A proposal may name a machine where the function is not loaded: the load is booked, and whoever waits runs behind it.
 #include <gtest/gtest.h>
 
+#include "core/loads_at.h"
 #include "core/scene.h"
 #include "policy/keep_alive.h"
 
 namespace sluice::core {
 namespace {
 
-// Loads what waits on one machine, whatever else is free; what is loaded there runs.
-class OnMachine final : public policy::Dispatch {
- public:
-  explicit OnMachine(InvokerId machine) : machine_(machine) {}
-  void begin(const policy::View& view) override { queues_.assign(view.busy_queues.begin(), view.busy_queues.end()); }
-  bool next(const policy::View& view, policy::Proposals& out) override {
-    if (queues_.empty()) return false;
-    const policy::Queue& queue = view.queues[queues_.back()];
-    queues_.pop_back();
-    out.clear();
-    out.queue = queue.id;
-    const Configuration c = configuration(1, 1, 1);
-    if (view.fits(queue, c, machine_.value())) out.ranked.push_back({.configuration = c, .invoker = machine_});
-    if (view.instances_of(queue.shared).empty()) out.ranked.push_back({.invoker = machine_, .load = Level::device});
-    return true;
-  }
-  void decided(const policy::View&, const policy::Proposals& proposals, std::optional<std::size_t> booked) override {
-    if (booked) {
-      EXPECT_EQ(proposals.ranked[*booked].load, Level::none);
-    }
-  }
-  void visit(Archive&) override {}
-
- private:
-  InvokerId machine_;
-  std::vector<std::uint32_t> queues_;
-};
-
 policy::Policies on_machine_one() {
   policy::Policies out = scheduler_named("fifo")();
-  out.dispatch = std::make_unique<OnMachine>(InvokerId(1));
+  out.dispatch = std::make_unique<LoadsAt>(InvokerId(1));
   out.prewarm = policy::make_prewarm_keep_alive({});
   return out;
 }

@@ -2,6 +2,7 @@
 // After every event and decision the scene compares the books of each GPU with what is loaded and runs there.
 #include <gtest/gtest.h>
 
+#include "core/loads_at.h"
 #include "core/scene.h"
 
 namespace sluice::core {
@@ -61,34 +62,10 @@ TEST(TwoGpus, AFunctionIsLoadedBesideOneThatRuns) {
   EXPECT_EQ(scene.started()[1].positions.gpu, 1);
 }
 
-// Loads what waits on this GPU, whatever another one has free.
-class OnGpu final : public policy::Dispatch {
- public:
-  explicit OnGpu(std::uint16_t gpu) : gpu_(gpu) {}
-  void begin(const policy::View& view) override { queues_.assign(view.busy_queues.begin(), view.busy_queues.end()); }
-  bool next(const policy::View& view, policy::Proposals& out) override {
-    if (queues_.empty()) return false;
-    const policy::Queue& queue = view.queues[queues_.back()];
-    queues_.pop_back();
-    out.clear();
-    out.queue = queue.id;
-    out.ranked.push_back({.configuration = configuration(1, 1, 1), .invoker = kMachine});
-    if (view.instances_of(queue.shared).empty())
-      out.ranked.push_back({.invoker = kMachine, .load = Level::device, .gpu = gpu_});
-    return true;
-  }
-  void decided(const policy::View&, const policy::Proposals&, std::optional<std::size_t>) override {}
-  void visit(Archive&) override {}
-
- private:
-  std::uint16_t gpu_;
-  std::vector<std::uint32_t> queues_;
-};
-
 MakePolicies on_gpu(std::uint16_t gpu) {
   return [=] {
     policy::Policies out = scheduler_named("best-fit")();
-    out.dispatch = std::make_unique<OnGpu>(gpu);
+    out.dispatch = std::make_unique<LoadsAt>(kMachine, gpu);
     return out;
   };
 }
